@@ -86,7 +86,7 @@ def _made(parent: QWidget, text: str, home: Path) -> Iterator[tuple[str, QDialog
     servers = [PastedServer("time", {"command": "uvx"}, "uvx mcp-server-time", "Claude Desktop")]
     yield "add-server", AddServerDialog(servers, ["~/.cursor/mcp.json cannot be read"], parent)
     covered = "command: uvx mcp-server-time\nenvironment: TZ=Europe/Lisbon"
-    words = "server is new in a folder that you trust. It wants:"
+    words = "server is new in a folder that you trust. It needs:"
     yield "consent", ConsentDialog("Allow what is new?", words, covered, "Allow", parent)
     offers = (
         ServerOffer("prompt", "greet", "Greets.", (OfferArgument("name", "Whom", required=True),)),

@@ -58,7 +58,7 @@ def add_allow(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="NAME",
-        help="call this tool without asking, in this run; can be repeated",
+        help="call this tool in this run without approval; can be repeated",
     )
 
 
@@ -159,7 +159,7 @@ def given_inputs(options: argparse.Namespace, document: PromptDocument) -> JsonD
         except (OSError, ValueError) as error:
             raise UsageError(f"{options.inputs}: {reason_of(error)}") from None
         if not isinstance(loaded, dict):
-            raise UsageError(f"{options.inputs}: inputs are a JSON object of names and values")
+            raise UsageError(f"{options.inputs}: inputs must be a JSON object of names and values")
         values.update(loaded)
     for argument in options.input:
         name, text = _pair(argument, "input", "-i")
@@ -170,11 +170,11 @@ def given_inputs(options: argparse.Namespace, document: PromptDocument) -> JsonD
         name, text = _pair(argument, "parameter", "--param")
         values[name] = _value(document, name, text)
         if name not in named:
-            tell(f"prompt-studio: the prompt uses no parameter {name!r}")
+            tell(f"prompt-studio: the prompt does not use the parameter {name!r}")
             unknown.add(name)
     for name in unread_inputs(document, values.keys() - unknown):
         # Unknown names are accepted (Prompty 2 §12.2), so a typing error must be reported.
-        tell(f"prompt-studio: the prompt uses no input {name!r}")
+        tell(f"prompt-studio: the prompt does not use the input {name!r}")
     return values
 
 

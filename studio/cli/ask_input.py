@@ -36,10 +36,10 @@ def ask_by_lines(read: Callable[[str], str], wanted: InputWanted) -> InputGiven:
     _say(f"The MCP server {reveal(wanted.server, lines=False)} asks: {reveal(wanted.message)}")
     try:
         if wanted.url:
-            _say(f"It wants you to open this page in your browser:\n{reveal(wanted.url)}")
+            _say(f"Open this page in your browser:\n{reveal(wanted.url)}")
             answer = read("Done? [y/N] ").strip().lower()
             return InputGiven("accept" if answer in _TRUE else "decline")
-        _say("An empty line leaves a value out; Ctrl+D declines.")
+        _say("An empty line omits a value; Ctrl+D declines.")
         return InputGiven("accept", _values(read, wanted.schema))
     except EOFError:
         return InputGiven("decline")
@@ -89,7 +89,7 @@ def _value(line: str, field: JsonObject) -> Json:
     choices = _choices(field)
     if choices:
         if line not in map(str, choices):
-            raise ValueError(f"{line!r} is none of them")
+            raise ValueError(f"{line!r} is not one of them")
         return next(each for each in choices if str(each) == line)
     match field.get("type"):
         case "boolean":

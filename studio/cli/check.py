@@ -184,7 +184,7 @@ def add_check(parser: argparse.ArgumentParser) -> None:
         "files", nargs="+", type=Path, metavar="FILE", help="files or folders; - for stdin"
     )
     parser.add_argument(
-        "--stdin-name", type=Path, metavar="FILE", help="name of the file that stdin belongs to"
+        "--stdin-name", type=Path, metavar="FILE", help="file name for the text on stdin"
     )
     parser.add_argument(
         "--format", choices=FORMATS, default="text", help="output format (default: %(default)s)"
@@ -212,18 +212,18 @@ def add_check(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--portability",
         action="store_true",
-        help="also report what Prompty's runtimes for TypeScript and C# render differently",
+        help="also report what Prompty's TypeScript and C# runtimes render differently",
     )
     parser.add_argument(
         "--exclude",
         action="append",
         metavar="PATTERN",
-        help="files to leave out, as in a .gitignore",
+        help="files to skip, as in a .gitignore",
     )
     parser.add_argument(
         "--no-ignore", action="store_true", help="also check files that a .gitignore excludes"
     )
-    add_trust(parser, "what the prompts refer to is read")
+    add_trust(parser, "files and variables the prompts name are read")
     parser.set_defaults(action=_check)
 
 

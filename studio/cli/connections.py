@@ -28,18 +28,20 @@ _OPTIONS = {"name": "NAME", "base_url": "--url", "key": "--key"}
 def add_connections(parser: argparse.ArgumentParser) -> None:
     """Add the subcommands of `connections`."""
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
-    listed = commands.add_parser("list", help="list all connections; the default one is marked")
+    listed = commands.add_parser("list", help="list all connections; the default is marked")
     listed.add_argument("--json", action="store_true", help="write JSON")
     listed.set_defaults(action=_list)
     test = commands.add_parser(
-        "test", help="try each ability of the model once, and keep the result"
+        "test", help="test each ability of the model once, and save the result"
     )
     test.add_argument("name", metavar="NAME")
     test.add_argument(
         "-m", "--model", default="", help="model to use, instead of the connection's own"
     )
     test.set_defaults(action=_test)
-    add = commands.add_parser("add", help="add a connection; its key is named, never written")
+    add = commands.add_parser(
+        "add", help="add a connection; its key is a reference, never the key itself"
+    )
     add.add_argument("name", metavar="NAME")
     add.add_argument(
         "--from",
@@ -49,17 +51,19 @@ def add_connections(parser: argparse.ArgumentParser) -> None:
         help=f"one of {', '.join(each.id for each in all_presets())}",
     )
     add.add_argument("--url", default="", help="base address of its API")
-    add.add_argument("-m", "--model", default="", help="model for prompts that name none")
+    add.add_argument("-m", "--model", default="", help="model for prompts without a model")
     add.add_argument("--key", metavar="REFERENCE", help="${env:NAME}, keyring, or empty for none")
     add.add_argument("--api", choices=("chat", "responses"), help="chat completions or responses")
     add.add_argument(
-        "--default", action="store_true", help="use it for prompts that name no connection"
+        "--default", action="store_true", help="use it for prompts without a connection"
     )
     add.set_defaults(action=_add)
     use = commands.add_parser(
-        "use", help="choose the connection for the prompts of a folder that name no other here"
+        "use", help="set the connection for prompts of a folder that name no existing one"
     )
-    use.add_argument("name", metavar="NAME", nargs="?", help="a connection; without one: undo")
+    use.add_argument(
+        "name", metavar="NAME", nargs="?", help="a connection; without it, the choice is removed"
+    )
     use.add_argument(
         "--in",
         dest="folder",
@@ -261,7 +265,7 @@ async def _tested(connections: Connections, asked: Connection, model: str) -> in
         return FINE if found.works else PROBLEMS
     model = model or (found.models[0] if len(found.models) == 1 else "")
     if not model:
-        print("Name a model (-m) to have its abilities tried.")
+        print("Name a model (-m) to test its abilities.")
         return FINE
 
     def show(each: TriedAbility) -> None:

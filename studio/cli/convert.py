@@ -27,7 +27,7 @@ def add_convert(parser: argparse.ArgumentParser) -> None:
     how.add_argument(
         "--protocol",
         choices=get_args(ProtocolName),
-        help="agent protocol; the template is rewritten for it",
+        help="agent protocol to rewrite the template for",
     )
     parser.add_argument("-o", "--out", type=Path, metavar="OUT", help="file to write")
     parser.add_argument("--write", action="store_true", help="change FILE itself")
@@ -38,7 +38,7 @@ def add_convert(parser: argparse.ArgumentParser) -> None:
 def add_fmt(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `fmt`."""
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help="files or folders")
-    parser.add_argument("--check", action="store_true", help="only name the files, write nothing")
+    parser.add_argument("--check", action="store_true", help="only list the files, write nothing")
     parser.add_argument("--diff", action="store_true", help="show the difference, write nothing")
     parser.set_defaults(action=_fmt)
 
@@ -79,7 +79,7 @@ def _convert_protocol(options: argparse.Namespace, document: PromptDocument) -> 
     fix = convert_fix(document, options.protocol)
     old = document.source.text
     if fix is None:
-        tell(f"{options.file}: speaks {options.protocol} already")
+        tell(f"{options.file}: already uses {options.protocol}")
     _put(options, old, old if fix is None else apply_edits(old, fix.edits))
     return FINE
 

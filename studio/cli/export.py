@@ -49,8 +49,8 @@ def add_export(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--run-in",
         choices=judge_names(),
-        help="let the program itself send the request of the result to a server on this machine, "
-        "and name each difference",
+        help="let the target program send the request of the result to a server on this machine, "
+        "and list the differences",
     )
     parser.add_argument(
         "--python",
@@ -58,7 +58,7 @@ def add_export(parser: argparse.ArgumentParser) -> None:
         metavar="PYTHON",
         help="Python with the package of --run-in, or the program itself (promptfoo, curl)",
     )
-    arguments.add_trust(parser, "its tools are asked for, and what it refers to is read")
+    arguments.add_trust(parser, "its tools are listed, and files and variables it names are read")
     parser.set_defaults(action=_export)
 
 
@@ -136,7 +136,7 @@ def _judged(options: argparse.Namespace, source: ExportSource, made: ExportResul
     """
     forms = PROGRAMS[options.run_in].forms
     if options.target not in forms:
-        raise UsageError(f"--run-in {options.run_in} reads --target {' or '.join(forms)}")
+        raise UsageError(f"--run-in {options.run_in} supports --target {' or '.join(forms)}")
     try:
         found = run_in(options.run_in, options.target, source, made, options.python)
     except NoJudgeError as error:
@@ -225,7 +225,7 @@ def put_import(out: Path | None, made: Imported, *, force: bool) -> None:
     wanted = [out, *([beside] if made.input_sets else []), *([asked] if made.experiment else [])]
     wanted += [calls] if made.answers else []
     if not force and (there := [path for path in wanted if path.exists()]):
-        raise UsageError(f"{there[0]} is there already; use --force to overwrite it")
+        raise UsageError(f"{there[0]} already exists; use --force to overwrite it")
     try:
         write_atomically(out, made.text)
         if made.input_sets:
@@ -234,7 +234,7 @@ def put_import(out: Path | None, made: Imported, *, force: bool) -> None:
             tell(f"{beside}: {counted(len(sets), 'input set')}")
         if made.experiment:
             write_atomically(asked, made.experiment_text(out))
-            words = "what the tests assert, as an experiment"
+            words = "assertions of the tests, as an experiment"
             tell(f"{asked}: {words if made.experiment.get('tests') else 'an experiment of them'}")
         if made.answers:
             write_atomically(calls, made.answers_text())

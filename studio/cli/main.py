@@ -78,5 +78,5 @@ def _plugins(_: argparse.Namespace) -> int:
         if each.error:
             tell(each.error)
     if not found:
-        tell("No plug-ins are installed, or they are off.")
+        tell("No plug-ins are installed, or they are disabled.")
     return PROBLEMS if any(each.error for each in found) else FINE

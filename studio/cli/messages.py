@@ -27,7 +27,7 @@ def add_messages(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `messages`."""
     add_inputs(parser)
     parser.add_argument("--json", action="store_true", help="write JSON")
-    add_trust(parser, "what it refers to is read")
+    add_trust(parser, "files and variables it names are read")
     parser.set_defaults(action=_messages)
 
 
@@ -38,7 +38,7 @@ def add_request(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--provider", choices=get_args(Provider), help="API format of the request body"
     )
-    add_trust(parser, "what it refers to is read")
+    add_trust(parser, "files and variables it names are read")
     parser.set_defaults(action=_request)
 
 

@@ -24,7 +24,7 @@ def report_sources(document: PromptDocument, sources: Iterable[SourceStatus]) ->
         if not is_well and status.state != "available":  # such as an unnamed server
             way = " (--trust allows it)" if status.state == "waiting" else ""
             if path is not None and status.state == "untrusted" and status.folder == path.parent:
-                way = " (--trust trusts the folder, now and from then on)"
+                way = " (--trust trusts the folder permanently)"
             tell(f"prompt-studio: {status.label}: {status.message}{way}")
 
 

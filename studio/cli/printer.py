@@ -145,7 +145,7 @@ def print_end(state: RunState, *, as_json: bool, shown: str = "") -> None:
         is_shown = bool(shown) and shown.strip() == state.answer.strip()
         print("" if is_shown else printable(state.answer))
         if not state.answer.strip() and failed is None:
-            tell("prompt-studio: the answer has no words.")
+            tell("prompt-studio: the answer is empty.")
     used, price = state.usage, state.setup.price
     if used.total_tokens:
         words = f"{counted(used.input_tokens, 'token')} in, {used.output_tokens:,} out"

@@ -61,7 +61,7 @@ def add_record(parser: argparse.ArgumentParser) -> None:
         "program",
         nargs="*",
         metavar="PROGRAM",
-        help="program to start, after --; without one the addresses are printed and served",
+        help="program to start, after --; without one, the proxy's addresses are printed",
     )
     parser.add_argument(
         "--port", type=whole(0, 65_535), default=0, help="port on this machine (default: any free)"
@@ -74,8 +74,8 @@ def add_record(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="FAULT",
-        help="what a request gets on purpose, one each from the first on: 429, 500 or another "
-        "error status, cut, delay=SECONDS, or ok for none; a list with commas, or repeated",
+        help="faults to inject, one for each request from the first: 429, 500 or another error "
+        "status, cut, delay=SECONDS, or ok for none; separated by commas, or repeated",
     )
     add_stepping(parser)
     parser.set_defaults(action=_record)
@@ -86,7 +86,7 @@ def add_replay(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "run",
         metavar="RUN|FILE",
-        help="id of a recorded run, or its beginning; or a recording that was exported",
+        help="id of a recorded run, or its beginning; or an exported recording",
     )
     parser.add_argument("program", nargs="+", metavar="PROGRAM", help="program to start, after --")
     parser.add_argument(
@@ -94,16 +94,16 @@ def add_replay(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="KEY",
-        help="key of a request's body that is not compared; metadata, prompt_cache_key, "
-        "safety_identifier and user never are",
+        help="key of a request body to ignore; metadata, prompt_cache_key, safety_identifier and "
+        "user are always ignored",
     )
     parser.add_argument(
         "--on-difference",
         choices=("refuse", "take", "ask", "answer"),
         default="refuse",
         help="answer to a request that differs: status 409, the recorded answer of the next call "
-        "of its address, the model's own (it is asked), or a line that you type (then the program "
-        "has no input); the exit code is 1 in each case",
+        "to its path, the model's (the request is sent), or a line that you type (then the "
+        "program has no input); the exit code is always 1",
     )
     parser.set_defaults(action=_replay)
 
@@ -111,7 +111,7 @@ def add_replay(parser: argparse.ArgumentParser) -> None:
 def add_trace(parser: argparse.ArgumentParser) -> None:
     """Add the subcommands of `trace`."""
     kinds = parser.add_subparsers(metavar="ACTION", required=True)
-    listen = kinds.add_parser("listen", help="take traces over HTTP until Ctrl+C")
+    listen = kinds.add_parser("listen", help="receive traces over HTTP until Ctrl+C")
     listen.add_argument(
         "--port", type=whole(0, 65_535), default=4318, help="port (default: %(default)s; 0: any)"
     )
@@ -133,7 +133,7 @@ async def _take_traces(port: int, store: RunStore) -> int:
 
     listener = OtlpListener(store, Masker(os.environ), lambda run: print(run, flush=True))
     async with serving(listener, port) as listener.port:
-        tell(f"prompt-studio: traces are taken at http://{LOOPBACK}:{listener.port}/v1/traces")
+        tell(f"prompt-studio: receiving traces at http://{LOOPBACK}:{listener.port}/v1/traces")
         await listener.follow()
     return FINE
 
@@ -161,7 +161,7 @@ def _replay(options: argparse.Namespace) -> int:
     for other in dict.fromkeys(replay.others):
         tell(f"prompt-studio: not in the recording, answered with 404: {other}")
     if replay.difference:
-        tell(f"prompt-studio: another request than the recorded one: {replay.difference}")
+        tell(f"prompt-studio: a request that differs from the recorded one: {replay.difference}")
         return PROBLEMS
     tell(f"prompt-studio: {len(calls) - replay.left} of {counted(len(calls), 'call')} replayed")
     return code or (PROBLEMS if replay.left else FINE)
@@ -176,7 +176,7 @@ class _Typing:
     async def ask(self, exchange: Exchange, words: str) -> str:
         """Return the line that the user types as the answer; empty at the end of input."""
         async with self._lock:
-            tell(f"{exchange.model}: another request than the recorded one: {words}")
+            tell(f"{exchange.model}: a request that differs from the recorded one: {words}")
             said = next((each.text for each in reversed(exchange.messages) if each.text), "")
             tell(f"its last message: {shortened(said, _MOST_SAID)}\n(answer) ", end="")
             return (await line_of(sys.stdin)).rstrip("\n")
@@ -193,7 +193,7 @@ async def _serve_replay(program: list[str], replay: Replay, *, has_input: bool) 
 
 def _check_program(program: list[str]) -> None:
     if program and shutil.which(program[0]) is None:
-        why = "is not executable" if Path(program[0]).exists() else "is no program on the PATH"
+        why = "is not executable" if Path(program[0]).exists() else "is not a program on the PATH"
         raise UsageError(f"{program[0]!r} {why}")
 
 
@@ -283,7 +283,7 @@ async def _serve(options: argparse.Namespace, run_options: RunOptions, store: Ru
             told = recording.conversations[-_MOST_TOLD:]
             if recording.begun > len(told):
                 rest = counted(recording.begun - len(told), "conversation")
-                tell(f"prompt-studio: {rest} before, in the history under {recording.tag!r}")
+                tell(f"prompt-studio: {rest} earlier, in the history under {recording.tag!r}")
             for conversation in told:
                 if conversation.run.events:  # a new conversation may have none
                     _tell_end(conversation.run.state)
@@ -297,10 +297,10 @@ def _tell_change(store: RunStore, tag: str) -> None:
         if change := change_since(store, tag):
             before, number, words = change
             tell(
-                f"prompt-studio: first difference from the recording before ({before}): "
+                f"prompt-studio: first difference from the previous recording ({before}): "
                 f"call {number}: {words}"
                 if words
-                else f"prompt-studio: the requests are those of the recording before ({before})"
+                else f"prompt-studio: the requests equal those of the previous recording ({before})"
             )
 
 

@@ -89,7 +89,7 @@ def add_runs(parser: argparse.ArgumentParser) -> None:
     )
     _add_branch(show)
     _acts(show, _show)
-    opening = kinds.add_parser("open", help="make a prompt file of a recorded model call")
+    opening = kinds.add_parser("open", help="create a prompt file from a recorded model call")
     opening.add_argument("run", metavar="RUN", help="id of the run, or its first characters")
     opening.add_argument(
         "--request",
@@ -101,22 +101,20 @@ def add_runs(parser: argparse.ArgumentParser) -> None:
     opening.add_argument(
         "--alike",
         action="store_true",
-        help="lay the calls of the same place in all runs of the recording over each other: what "
-        "differs becomes inputs with their values as cases, and an experiment of them",
+        help="combine similar calls of all runs of the recording: differences become inputs with "
+        "their values as cases, in an experiment",
     )
     opening.add_argument(
         "--case",
         type=Path,
         metavar="FILE",
-        help="make the call a case of this prompt, which was made of calls like it",
+        help="add the call as a case of this prompt, which was created from similar calls",
     )
     _add_branch(opening)
     opening.add_argument("-o", "--out", type=Path, metavar="OUT", help="prompt file to write")
     opening.add_argument("--force", action="store_true", help="overwrite an existing file")
     _acts(opening, _open)
-    export = kinds.add_parser(
-        "export", help="write a run to a file, or several runs to one file of lines"
-    )
+    export = kinds.add_parser("export", help="export a run to a file, or several runs to one file")
     export.add_argument(
         "run", nargs="+", metavar="RUN", help="id of the run, or its first characters"
     )
@@ -132,17 +130,17 @@ def add_runs(parser: argparse.ArgumentParser) -> None:
     taking.add_argument("files", nargs="+", type=Path, metavar="FILE")
     _acts(taking, _import)
     prune = kinds.add_parser("prune", help="delete old runs that are not pinned")
-    prune.add_argument("--keep", type=whole(), metavar="N", help="keep so many of the newest")
+    prune.add_argument("--keep", type=whole(), metavar="N", help="number of newest runs to keep")
     prune.add_argument(
         "--older-than",
         type=amount(most=_MOST_DAYS),
         metavar="DAYS",
-        help="delete runs that are older",
+        help="delete older runs",
     )
     _acts(prune, _prune)
     mending = kinds.add_parser(
         "repair",
-        help="copy what is readable of a damaged history into a new file; keep the old one",
+        help="copy the readable part of a damaged history into a new file, and keep the old one",
     )
     mending.set_defaults(action=_repair)
 
@@ -305,7 +303,7 @@ def _export(options: argparse.Namespace, store: RunStore) -> int:
         if form.whole and (held := kept_words(store, run.id)):
             tell(f"prompt-studio: {held}")
     if not text:
-        why = "no model answered, or it holds what the format has no place for"
+        why = "it has no model calls, or its content does not fit the format"
         tell(f"prompt-studio: nothing of this run goes into this format: {why}")
         return PROBLEMS
     if options.out is None:
@@ -346,7 +344,7 @@ def _open(options: argparse.Namespace, store: RunStore) -> int:
     for note in opened.made.notes:
         tell(f"prompt-studio: {note}")
     for name in opened.left_out:
-        tell(f"prompt-studio: {name}: its messages or tools have another form; it is left out")
+        tell(f"prompt-studio: {name}: its messages or tools have another structure; it is skipped")
     for name, differences in opened.differences.items():
         words = "the file sends the same body" if not differences else "the file sends another body"
         tell(printable(f"{name}: {words}"))
@@ -358,7 +356,7 @@ def _open(options: argparse.Namespace, store: RunStore) -> int:
 
 def _prune(options: argparse.Namespace, store: RunStore) -> int:
     if options.keep is None and options.older_than is None:
-        raise UsageError("say what goes: --keep N, --older-than DAYS, or both")
+        raise UsageError("use --keep N, --older-than DAYS, or both")
     before = None if options.older_than is None else time.time() - options.older_than * _DAY
     gone = store.prune(keep=options.keep, older_than=before)
     print(f"{counted(gone, 'run')} deleted")
@@ -402,7 +400,7 @@ def results_of(
     if not named:
         return None, {}
     if store is None:
-        raise UsageError("--results: there is no history to take a run from")
+        raise UsageError("--results: there is no history with runs")
     name, at, step = named.partition("@")
     past = past_to_replay(store, name)
     number = whole_number(step) if at else 1
@@ -432,13 +430,13 @@ def _keep_case(store: RunStore, run: str, number: int, prompt: Path) -> int:
         raise UsageError(str(error)) from None
     except OSError as error:
         raise UsageError(f"{prompt}: {error.strerror or error}") from None
-    print(f"{change.path}: one more case")
+    print(f"{change.path}: 1 case added")
     return FINE
 
 
 def _known(past: PastRun | None, name: str) -> PastRun:
     if past is None:
-        raise UsageError(f"nothing is kept of the run {name!r}")
+        raise UsageError(f"no events are stored for the run {name!r}")
     return past
 
 

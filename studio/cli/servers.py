@@ -26,7 +26,7 @@ def add_mcp(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--yes",
         action="store_true",
-        help="allow without asking: sending to models, tool calls, exported files",
+        help="allow without asking: requests to models, tool calls, exported files",
     )
     add_trust(parser, "its tools may run, and what its prompts refer to is read and sent")
     parser.set_defaults(action=_mcp)
@@ -47,9 +47,7 @@ def _mcp(options: argparse.Namespace) -> int:
 
 def add_lsp(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `lsp`; `--stdio` is accepted because editors pass it."""
-    parser.add_argument(
-        "--stdio", action="store_true", help="use stdin and stdout (always the case)"
-    )
+    parser.add_argument("--stdio", action="store_true", help="use stdin and stdout (always)")
     parser.set_defaults(action=_lsp)
 
 
@@ -87,7 +85,7 @@ def _certificates(options: argparse.Namespace) -> int:
     try:
         write_certificates(options.folder, hosts)
     except FileExistsError as error:
-        tell(f"prompt-studio: {error.filename} is there already; nothing is overwritten")
+        tell(f"prompt-studio: {error.filename} already exists; nothing was overwritten")
         return PROBLEMS
     except ImportError:
         tell("prompt-studio: certificates need: pip install 'prompt-studio[dask]'")
@@ -96,7 +94,7 @@ def _certificates(options: argparse.Namespace) -> int:
         tell(f"prompt-studio: {options.folder}: {error.strerror}")
         return PROBLEMS
     print(
-        f"{options.folder}: ca.pem, cert.pem, key.pem for {', '.join(hosts)}. Whoever has the "
-        "folder can run programs on the workers: copy it to your machines only."
+        f"{options.folder}: ca.pem, cert.pem, key.pem for {', '.join(hosts)}. Anyone with "
+        "these files can run programs on the workers: copy them to your machines only."
     )
     return FINE

@@ -23,12 +23,12 @@ COMMANDS: Mapping[str, tuple[str, str]] = MappingProxyType(
         "check": ("find problems in prompt files", "check:add_check"),
         "messages": ("show the messages that a model would get", "messages:add_messages"),
         "request": ("show the exact body that a provider would get", "messages:add_request"),
-        "run": ("run a prompt or agent to its end", "run.drive:add_run"),
+        "run": ("run a prompt or agent", "run.drive:add_run"),
         "record": ("record, hold and edit the calls of any program", "record:add_record"),
-        "replay": ("answer a program from a recording, offline", "record:add_replay"),
-        "trace": ("take traces that programs send (OTLP)", "record:add_trace"),
+        "replay": ("replay a recording to a program, offline", "record:add_replay"),
+        "trace": ("receive traces from programs (OTLP)", "record:add_trace"),
         "export": ("write a checked file for another program", "export:add_export"),
-        "import": ("make a prompt file from another format", "export:add_import"),
+        "import": ("create a prompt file from another format", "export:add_import"),
         "convert": ("write a file in another dialect", "convert:add_convert"),
         "fmt": ("tidy files without changing their meaning", "convert:add_fmt"),
         "runs": ("the history: list, show, open, export, import, prune, repair", "runs:add_runs"),
@@ -37,18 +37,18 @@ COMMANDS: Mapping[str, tuple[str, str]] = MappingProxyType(
             "tools.commands:add_tools",
         ),
         "experiment": (
-            "run rows × variants × repeats, and mark the answers",
+            "run rows × variants × repeats, and grade the answers",
             "experiment.commands:add_experiment",
         ),
-        "baseline": ("set what experiments are compared with", "experiment.commands:add_baseline"),
-        "cluster": ("make certificates for workers of experiments", "servers:add_cluster"),
+        "baseline": ("set the baseline of experiments", "experiment.commands:add_baseline"),
+        "cluster": ("create certificates for workers of experiments", "servers:add_cluster"),
         "connections": (
-            "list, test, add and remove the places where models answer",
+            "list, test, add and remove connections to models",
             "connections:add_connections",
         ),
         "lsp": ("language server for editors", "servers:add_lsp"),
         "mcp": ("server for coding agents (MCP)", "servers:add_mcp"),
-        "completion": ("completion at Tab for bash, zsh and fish", "completion:add_completion"),
+        "completion": ("shell completion for bash, zsh and fish", "completion:add_completion"),
         "plugins": ("list the installed plug-ins and their errors", "main:add_plugins"),
     }
 )
@@ -65,7 +65,7 @@ UNFINISHED, PAUSED = 3, 4
 
 
 class UsageError(Exception):
-    """The command was used incorrectly; the text explains the correct use."""
+    """Error for an incorrect use of a command; the text explains the correct use."""
 
 
 # Control characters (a terminal acts on them), bidirectional marks, and lone surrogates.
@@ -93,7 +93,7 @@ def agreed(question: str, *, yes: bool, options: str = "--yes") -> bool:
     if yes:
         return True
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
-        tell(f"prompt-studio: {question} Say {options} where nobody can be asked.")
+        tell(f"prompt-studio: {question} Without a terminal, use {options} to agree.")
         return False
     tell(f"{question} [y/N] ", end="")
     return sys.stdin.readline().strip().lower() in ("y", "yes")

@@ -20,7 +20,10 @@ def window_parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
     parser.add_argument("files", nargs="*", type=Path, metavar="FILE", help="prompts to open")
     parser.add_argument(
-        "--screenshot", type=Path, metavar="OUT.png", help="write a picture of the window and exit"
+        "--screenshot",
+        type=Path,
+        metavar="OUT.png",
+        help="save a screenshot of the window and exit",
     )
     parser.add_argument(
         "--example",
@@ -36,7 +39,7 @@ def window_parser() -> argparse.ArgumentParser:
         dest="begin",
         action="store_const",
         const="step",
-        help="run the last FILE, and pause at its first place",
+        help="run the last FILE, and pause at its first point",
     )
     parser.add_argument(
         "--safe",
@@ -46,7 +49,7 @@ def window_parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--new-window",
         action="store_true",
-        help="open a window of its own, even if a studio is open",
+        help="open a separate window, even if a studio is running",
     )
     parser.add_argument("--theme", choices=("light", "dark", "system"), help="theme for this start")
     parser.add_argument(

@@ -18,8 +18,8 @@ _MOST_RECENT = 12
 _LARGEST = 1_000_000
 """Maximum of any number in the settings."""
 _HEAD = """\
-# Settings of Prompt Studio. Only what differs from the usual stands here; the window's settings
-# page writes the same file. It is read when the studio starts; a broken one is set aside.
+# Settings of Prompt Studio. Only values that differ from the defaults are here; the settings of
+# the window write the same file. It is read when the studio starts; a damaged one is set aside.
 """
 
 

@@ -72,7 +72,7 @@ class ExportController(QObject):
                 name=path.name, reason=(error.strerror or "error").lower()
             )
         except UnicodeEncodeError:
-            return tr("The text holds a character that no UTF-8 file can hold.")
+            return tr("The text contains a character that UTF-8 cannot represent.")
         return ""
 
     def _on_failed(self, error: Exception) -> None:
@@ -80,9 +80,7 @@ class ExportController(QObject):
             self.failed.emit(str(error))
             return
         self.failed.emit(
-            tr("The export could not be made ({error}); please report it.").format(
-                error=type(error).__name__
-            )
+            tr("The export failed ({error}); please report it.").format(error=type(error).__name__)
         )
 
 
@@ -180,9 +178,7 @@ class RunExchange(QObject):
                     tr("Look at {filename}.").format(filename=error.filename or "it"),
                 )
             case JournalError() | StoreError():
-                self.failed.emit(
-                    f"{str(error).rstrip('.')}.", tr("Choose a journal that was exported.")
-                )
+                self.failed.emit(f"{str(error).rstrip('.')}.", tr("Choose an exported journal."))
             case LookupError() | ImportFailure():
                 self.failed.emit(str(error), tr("Record the program, or run the prompt again."))
             case UnicodeDecodeError():

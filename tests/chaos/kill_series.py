@@ -384,7 +384,7 @@ def _is_offered(room: Room, path: Path) -> bool:
     with room.start(typist, subprocess.PIPE) as process:
         assert process.stdout is not None
         for line in process.stdout:
-            if "ended before this was saved" in line:
+            if "exited before this was saved" in line:
                 break
             if time.monotonic() > end:
                 process.kill()

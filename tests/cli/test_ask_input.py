@@ -47,7 +47,7 @@ def test_values_are_of_their_types_and_asked_again_where_they_are_not(
     assert asked[5] == "window (boolean, usually true): "
     said = capsys.readouterr().err
     assert "booking asks: Which⟨U+202E⟩ seat?" in said
-    assert "'up' is none of them" in said
+    assert "'up' is not one of them" in said
 
 
 def test_the_end_of_input_declines_and_a_page_is_agreed_to() -> None:

@@ -165,7 +165,7 @@ def test_other_runtimes_are_asked_about_on_request(
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("[check]\nselct = []\n", "'check' has no 'selct'; it knows select"),
+        ("[check]\nselct = []\n", "'check' has no 'selct'; its keys are select"),
         ("[check]\nselect = 1\n", "'check.select' is a list of texts"),
         ("[check]\nseverity = 'loud'\n", "'check.severity' is error, warning or hint"),
         ("[check\n", "prompt-studio.toml: "),

@@ -72,4 +72,4 @@ def test_certificates_that_python_accepts(
     key = (folder / "key.pem").read_bytes()
     assert main(["cluster", "certificates", str(folder)]) == 1
     assert (folder / "key.pem").read_bytes() == key
-    assert "nothing is overwritten" in capsys.readouterr().err
+    assert "nothing was overwritten" in capsys.readouterr().err

@@ -148,7 +148,7 @@ def test_a_server_that_is_not_there_is_said(
     made = ["connections", "add", "Gone", "--url", "http://127.0.0.1:9/v1", "--key", ""]
     assert run_command(made) == FINE
     assert run_command(["connections", "test", "Gone"]) == PROBLEMS
-    assert "Nothing answers" in capsys.readouterr().out
+    assert "Nothing responds" in capsys.readouterr().out
 
 
 def test_a_model_is_named_on_the_command_line(

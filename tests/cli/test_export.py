@@ -49,7 +49,7 @@ def test_a_key_in_the_prompt_is_written_nowhere_until_told_to(
 
     assert run_command(arguments) == PROBLEMS
     assert not out.exists()
-    assert "A key goes along that is written in line 6" in capsys.readouterr().err
+    assert "The file contains the key written in line 6" in capsys.readouterr().err
     assert run_command([*arguments, "--accept-losses"]) == FINE
     assert "my-own-key-1" in out.read_text(encoding="utf-8")
 
@@ -65,7 +65,7 @@ def test_a_loss_writes_nothing_until_told_to(
     assert out.read_text(encoding="utf-8") == "old"
     said = capsys.readouterr().err
     assert "lost or changed: tools.nearby" in said
-    assert "round trip, values of now" in said
+    assert "round trip, current values" in said
     assert "--accept-losses" in said
     assert run_command([*arguments, "--accept-losses"]) == USAGE
     assert out.read_text(encoding="utf-8") == "old"

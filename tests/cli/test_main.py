@@ -165,7 +165,7 @@ def test_an_answer_without_words_is_said(
     assert run_command(["run", str(path), "-i", "question=Where am I?"]) == FINE
     told = capsys.readouterr()
     assert told.out == "\n"
-    assert "the answer has no words" in told.err
+    assert "the answer is empty" in told.err
 
 
 @pytest.mark.parametrize("name", LOOPS)
@@ -284,9 +284,9 @@ def test_a_value_for_no_input_is_said(tmp_path: Path, capsys: pytest.CaptureFixt
     assert run_command(asked) == FINE
     said = capsys.readouterr()
     assert "Rome" in said.out
-    assert said.err.count("uses no input") == 2
-    assert "uses no input 'citty'" in said.err
-    assert "uses no input 'thread'" in said.err
+    assert said.err.count("does not use the input") == 2
+    assert "does not use the input 'citty'" in said.err
+    assert "does not use the input 'thread'" in said.err
 
 
 def test_messages_show_pictures_and_calls(
@@ -345,7 +345,7 @@ def test_tools_of_an_untrusted_folder_do_not_run(
     prompt = str(tmp_path / "react-agent.prompty")
     assert run_command(["run", prompt, "-i", "question=x"]) == FINE
     printed = capsys.readouterr()
-    assert "not trusted, so nothing of it is run (--trust trusts the folder" in printed.err
+    assert "not trusted, so none of it runs (--trust trusts the folder" in printed.err
     assert "Observation: 42" not in printed.out
     assert run_command(["run", prompt, "-i", "question=x", "--trust"]) == FINE
     assert "Observation: 42" in capsys.readouterr().out

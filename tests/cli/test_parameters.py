@@ -79,14 +79,14 @@ def test_a_run_without_a_value_is_refused(
     assert run_command(["run", prompt, "-i", "heat=1"]) == PROBLEMS
     printed = capsys.readouterr()
     assert "error param-not-given The parameter 'who' has no value" in printed.err
-    assert "uses no input" not in printed.err
+    assert "does not use the input" not in printed.err
 
 
 def test_wrong_values_and_names_are_said(prompt: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run_command(["messages", prompt, "-i", "heat=warm", "-i", "who=Ann"]) == USAGE
     assert "parameter 'heat' is used as float" in capsys.readouterr().err
     assert run_command(["messages", prompt, *GIVEN[0], "--param", "whom=Bob"]) == FINE
-    assert "the prompt uses no parameter 'whom'" in capsys.readouterr().err
+    assert "the prompt does not use the parameter 'whom'" in capsys.readouterr().err
     assert run_command(["messages", prompt, "--param", "who"]) == USAGE
     assert "write --param name=value" in capsys.readouterr().err
 

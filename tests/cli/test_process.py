@@ -87,7 +87,7 @@ def test_a_run_is_stepped_edited_repeated_forked_and_carried_away(
     fork = ("run", REACT, "--fork", f"{name}@2", "--max-iterations", "3", "--break", "observation")
     out, err = studio(*fork, said=("c", "as 1", "q"), code=1)
     assert "step 2, before_request" in err
-    assert "step 2, observation: a result is here (breakpoint) With a tool's result" in err
+    assert "step 2, observation: a result has arrived (breakpoint) With a tool's result" in err
 
     studio("runs", "export", name, "--format", "journal", "-o", str(journal))
     kinds = [event["t"] for event in events_of(journal.read_text("utf-8"))]

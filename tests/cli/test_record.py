@@ -109,8 +109,8 @@ def test_a_second_recording_names_its_first_difference(tmp_path: Path) -> None:
     with chat_server() as server:
         server.always(json_body(said("One.")))
         told = [prompt_studio(home, server, *command, "first", "second").stderr for _ in range(2)]
-        assert "recording before" not in told[0]
-        assert "the requests are those of the recording before" in told[1]
+        assert "previous recording" not in told[0]
+        assert "the requests equal those of the previous recording" in told[1]
         program.write_text(PROGRAM.replace('"content": text', '"content": text[:4]'))
         changed = prompt_studio(home, server, *command, "first", "second").stderr
     assert 'call 1: messages[0].content is "firs": it was "first"' in changed
@@ -128,7 +128,7 @@ def test_the_user_answers_a_request_that_differs(tmp_path: Path) -> None:
     done = prompt_studio(home, None, *replay, "first", "other", "third", typed="Mine.\n")
     answers = done.stdout.splitlines()
     assert (done.returncode, answers[:2]) == (1, ["One.", "Mine."])
-    assert "not the recorded one" in answers[2]  # the input had ended
+    assert "differs from the recorded one" in answers[2]  # the input had ended
     assert "its last message: other" in done.stderr
 
 
@@ -162,7 +162,7 @@ def test_calls_of_a_recording_become_a_prompt_with_its_cases(tmp_path: Path) -> 
         assert json.loads(built.stdout)["messages"] == each["messages"]
     again = prompt_studio(home, None, *opening)
     assert again.returncode == 2
-    assert "is there already" in again.stderr
+    assert "already exists" in again.stderr
 
     with chat_server() as server:
         server.always(json_body(said("Three.")))
@@ -177,7 +177,7 @@ def test_calls_of_a_recording_become_a_prompt_with_its_cases(tmp_path: Path) -> 
         mine = prompt_studio(home, server, *edited)
         assert mine.stdout == "Three.\n", mine.stderr
         assert server.requests[-1].body["messages"][0]["content"] == "Which order is 18"
-        assert "compared with the run before: The first difference is" in mine.stderr
+        assert "compared with the previous run: The first difference is" in mine.stderr
     wrong = prompt_studio(home, None, "run", str(out), "--results", f"{second['id']}@x")
     assert (wrong.returncode, "from 1" in wrong.stderr) == (2, True), wrong.stderr
     keeping = ("runs", "open", second["id"], "--case", str(out))
@@ -278,7 +278,7 @@ def test_wrong_use_is_named(tmp_path: Path) -> None:
     done = prompt_studio(tmp_path, None, "record", "--", "no-such-program-here")
     assert (done.returncode, done.stderr) == (
         2,
-        "prompt-studio: 'no-such-program-here' is no program on the PATH\n",
+        "prompt-studio: 'no-such-program-here' is not a program on the PATH\n",
     )
     script = tmp_path / "agent.py"
     script.touch()
@@ -288,7 +288,7 @@ def test_wrong_use_is_named(tmp_path: Path) -> None:
     for address in ("no address", "ftp://host/v1", "http://host/v1?key=x", "http://[::1"):
         done = prompt_studio(tmp_path, None, "record", "--to", address, *program)
         assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
-        assert done.stderr.startswith(f"prompt-studio: --to: {address!r} is no address")
+        assert done.stderr.startswith(f"prompt-studio: --to: {address!r} is not an address")
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
         done = prompt_studio(tmp_path, None, "record", "--port", port, *program)
@@ -296,4 +296,4 @@ def test_wrong_use_is_named(tmp_path: Path) -> None:
     assert done.stderr.startswith(f"prompt-studio: port {port} of this machine:")
     done = prompt_studio(tmp_path, None, "replay", "none", "--", sys.executable, "-c", "")
     assert done.returncode == 2
-    assert "no run of the history begins with 'none'" in done.stderr
+    assert "no run of the history starts with 'none'" in done.stderr

@@ -20,7 +20,7 @@ def test_a_run_and_its_history_say_what_was_left_out(
         "---\nname: warm\nmodel: {options: {temperature: 0.5}}\n---\nuser:\nHello\n",
         encoding="utf-8",
     )
-    told = "The server takes no 'temperature': 0.5 is left out."
+    told = "The server does not accept 'temperature': 0.5 is left out."
     with chat_server() as server:
         config = user_home / "config"
         config.mkdir(parents=True, exist_ok=True)

@@ -136,7 +136,7 @@ def test_a_run_is_replayed_without_model_and_tools(
     assert run_command(replay) == FINE
     assert capsys.readouterr().out == first
     assert run_command(["run", str(REACT), "--replay", run, "-i", "question=Other?"]) == PROBLEMS
-    assert "not the recorded one" in capsys.readouterr().err
+    assert "differs from the recorded one" in capsys.readouterr().err
 
 
 def test_a_cassette_that_cannot_be_written_is_told_before_anything_is_sent(

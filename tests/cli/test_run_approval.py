@@ -59,7 +59,7 @@ def test_an_unknown_function_is_not_run_unasked(
     TrustStore().trust(tmp_path)
     run(tmp_path)
     assert not mark.exists()
-    assert "does not say whether it changes something" in capsys.readouterr().err
+    assert "does not say whether it has side effects" in capsys.readouterr().err
     assert run(tmp_path, "--yes") == FINE
     assert mark.read_text(encoding="utf-8") == "sky"
     run(tmp_path)
@@ -171,6 +171,6 @@ def test_a_row_of_an_experiment_that_says_it_is_approved_approves_nothing(
     TrustStore().trust(tmp_path)
     run_command(["experiment", "run", str(path)])
     assert not mark.exists()
-    assert "1 tool call was refused: approval is asked for" in capsys.readouterr().err
+    assert "1 tool call was refused without approval" in capsys.readouterr().err
     run_command(["experiment", "run", str(path), "--yes"])
     assert mark.read_text(encoding="utf-8") == "sky", "the yes of the user, and not the row"

@@ -55,7 +55,7 @@ def test_a_fork_asks_where_the_prompt_has_another_model_by_now(
 
     assert run_command(fork) == PROBLEMS  # nobody is there to be asked
     told = capsys.readouterr().err
-    assert "The run had Script one.json; the prompt now asks for Script two.json." in told
+    assert "The run used Script one.json; the prompt now requests Script two.json." in told
     assert "--fork-model" in told
 
     (home / "one.json").write_text(json.dumps([ANSWER]), encoding="utf-8")
@@ -74,7 +74,7 @@ def test_a_fork_asks_where_the_prompt_has_another_model_by_now(
 
     monkeypatch.setattr("sys.stdin", Terminal("what\nprompt\n"))
     assert run_command(fork) == FINE
-    assert capsys.readouterr().err.count("Go on with Script one.json (run)") == 2
+    assert capsys.readouterr().err.count("Continue with Script one.json (run)") == 2
 
 
 def test_whatever_answers_is_closed_once_whichever_word_ends_the_question(

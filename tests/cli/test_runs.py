@@ -309,7 +309,7 @@ def test_a_history_that_is_damaged_inside_is_said_and_a_run_goes_on(
     script(user_home, "Hello.")
     assert run_command(["run", str(prompt)]) == FINE
     printed = capsys.readouterr()
-    assert "the run is not kept in History" in printed.err
+    assert "the run is not saved in the history" in printed.err
     assert "Hello." in printed.out
     assert path.read_bytes() == damaged
 

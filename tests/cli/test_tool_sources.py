@@ -162,7 +162,7 @@ def test_the_tools_of_a_server(
     out.write_text(out.read_text(encoding="utf-8").replace("sunny", "rainy", 1), encoding="utf-8")
     assert run_command(["tools", "test", str(servers), str(out)]) == PROBLEMS
     said = capsys.readouterr().out
-    assert "not  forecast: the text is another one" in said
+    assert "not  forecast: the text has changed" in said
     assert "ok   forecast 2" in said
     rows = tmp_path / "rows.csv"
     rows.write_text("city,days\nOslo,2\nRome,x\n", encoding="utf-8")
@@ -263,7 +263,7 @@ def test_a_server_is_chosen_among_several(
     servers.write_text(json.dumps(data), encoding="utf-8")
     call = ["tools", "call", str(servers), "forecast", '{"city": "Bonn"}']
     assert run_command(call) == USAGE
-    assert "--server, one of weather, other" in capsys.readouterr().err
+    assert "--server with one of weather, other" in capsys.readouterr().err
     assert run_command([*call, "--server", "weather"]) == FINE
     capsys.readouterr()
     assert run_command(["tools", "list", str(servers)]) == PROBLEMS  # one of them cannot be asked
@@ -408,7 +408,7 @@ def test_nothing_in_a_description_is_hidden_and_words_to_the_model_are_marked(
         assert not {"\u202e", "\u200b"} & set(said.out + said.err)
         assert "Sends⟨U+202E⟩ a mail" in said.out
         assert "x⟨U+200B⟩y" in said.out
-        assert "Its text gives instructions to the model." in said.out + said.err
+        assert "Its text contains instructions to the model." in said.out + said.err
     run_command(["tools", "show", str(path), "mail", "--json"])
     assert len(json.loads(capsys.readouterr().out)["marks"]) == 2
 
@@ -432,7 +432,7 @@ def test_nothing_that_a_folder_names_runs_before_it_is_trusted(
         sys.exit(run_command(["tools", kind, str(tmp_path / name), *rest]))
     assert ended.value.code == USAGE
     assert not mark.exists()
-    assert "Say --trust where nobody can be asked" in capsys.readouterr().err
+    assert "Without a terminal, use --trust to agree" in capsys.readouterr().err
     run_command(["tools", kind, str(tmp_path / name), *rest, "--trust"])
     assert mark.exists()
 

@@ -174,7 +174,7 @@ def test_the_home_folder_is_not_trusted_as_a_whole(
 ) -> None:
     path = Path.home() / "never-written.prompty"
     assert run_command(["check", str(path), "--trust"]) == USAGE
-    assert "never trusted as a whole" in capsys.readouterr().err
+    assert "never be trusted as a whole" in capsys.readouterr().err
     assert TrustStore().current.folders == frozenset()
 
 
@@ -212,6 +212,6 @@ def test_a_run_in_a_trusted_folder_goes_on_where_nothing_can_be_kept(
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0)),
     )
     assert done.returncode == FINE, done.stderr
-    assert "the run is not kept in History" in done.stderr
+    assert "the run is not saved in the history" in done.stderr
     assert len(server.requests) == 1
     assert (user_home / "data" / "trust.json").read_bytes() == before

@@ -59,10 +59,10 @@ def _no_database(path: Path) -> None:
     ("fail", "words"),
     [
         (_locked, "another program uses it; try again"),
-        (_full, "the disk is full. Make room"),
-        (_read_only, "it may not be written"),
+        (_full, "the disk is full. Free some space"),
+        (_read_only, "it cannot be written"),
         (_damaged, "it is damaged; close the studio, then `prompt-studio runs repair`"),
-        (_no_database, "it is no database; move it away to start anew"),
+        (_no_database, "it is not a database; move it away to start a new one"),
     ],
 )
 def test_each_cause_has_its_own_advice(
@@ -79,7 +79,7 @@ def test_each_cause_has_its_own_advice(
 
 
 def test_a_folder_in_the_place_of_a_file_is_said(tmp_path: Path) -> None:
-    with pytest.raises(StoreError, match="a folder has its name"):
+    with pytest.raises(StoreError, match="a folder has this name"):
         Database(tmp_path)
-    with pytest.raises(LedgerError, match="a folder has its name"):
+    with pytest.raises(LedgerError, match="a folder has this name"):
         LedgerDatabase(tmp_path)

@@ -57,7 +57,7 @@ def test_an_interrupted_run_is_named_and_gone_on_with(
     words = "The run of ReAct agent was interrupted."
     qtbot.waitUntil(lambda: any(each.what == words for each in notices.notices))
     button = next(
-        each for each in notices.findChildren(QPushButton) if each.text() == "Go on with it"
+        each for each in notices.findChildren(QPushButton) if each.text() == "Continue the run"
     )
     button.setFocus()
     qtbot.keyClick(button, Qt.Key.Key_Space)
@@ -79,8 +79,8 @@ def test_an_interrupted_run_is_named_and_gone_on_with(
     runs = tuple(RunSummary(f"r{number}", updated=number, prompt="Letters") for number in range(3))
     for count, said in (
         (1, "The run of Letters was interrupted."),
-        (2, "The run of Letters was interrupted, and one other run."),
-        (3, "The run of Letters was interrupted, and 2 other runs."),
+        (2, "The run of Letters and one other run were interrupted."),
+        (3, "The run of Letters and 2 other runs were interrupted."),
     ):
         workbench.past_runs.offer_interrupted(runs[:count])
         qtbot.waitUntil(lambda said=said: any(each.what == said for each in notices.notices))

@@ -108,7 +108,7 @@ def test_a_prompt_is_written_run_and_compared_without_mouse_or_eyes(
             )
         )
     # The diagram follows the run a moment later: until then it stands where the step before was.
-    here = "the run is here"
+    here = "the run is at this point"
     qtbot.waitUntil(
         lambda: any(e.startswith("Action") and here in e for e in names_below(pane.diagram))
     )

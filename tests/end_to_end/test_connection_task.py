@@ -112,7 +112,7 @@ def test_a_server_is_set_up_used_and_lost_and_the_embedded_model_takes_over(
     assert broken.error.code in ("cut-off", "refused")
     offers = workbench.run_pane.view.offers
     assert offers.is_error
-    assert "What had come is kept" in offers.detail or "Start the server" in offers.detail
+    assert "The received part is kept" in offers.detail or "Start the server" in offers.detail
     assert "Hello, dear" in inspector.text_of("reply")
     assert "broke off" in inspector.text_of("reply")
 

@@ -305,7 +305,7 @@ def test_a_run_leaves_in_every_form_and_comes_back(
     assert state is not None
     assert state.answer == "It is 6000."
     assert "replayed" in state.steps[0].marks
-    assert "The replay says the same" in workbench.window.notices.notices[-1].what
+    assert "The replay is identical" in workbench.window.notices.notices[-1].what
 
 
 def test_a_reply_becomes_an_example_and_a_result_a_mock(

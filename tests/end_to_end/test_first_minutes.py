@@ -374,7 +374,7 @@ def test_what_is_not_there_is_said_with_what_to_do(user: Callable[..., User], no
     person = user(ANTHROPIC_API_KEY=KEY, ANTHROPIC_BASE_URL=f"http://{nothing}")
     popover = person.open()
     person.take(popover, "Anthropic")
-    person.qtbot.waitUntil(lambda: "Nothing answers at" in popover.note.text())
+    person.qtbot.waitUntil(lambda: "Nothing responds at" in popover.note.text())
     popover.hide()
     # Nothing of it was saved, and the welcome page still stands.
     assert [each.kind for each in person.bench.connections.connections.connections] == ["embedded"]

@@ -114,7 +114,7 @@ def test_values_are_kept_as_samples_and_a_variable_is_declared(
     pane.set_values({"city": "Rome", "days": 5, "stops": ["Forum"], "stranger": "x"})
     qtbot.waitUntil(lambda: "Rome, 5 days" in sent(workbench))
     with qtbot.waitSignal(workbench.window.services.messages.noticed) as noticed:
-        choose(pane.sets, "Keep as samples in the prompt")
+        choose(pane.sets, "Save as samples in the prompt")
     assert "stranger" in noticed.args[0].what
     document = parse(page.editor.text())
     assert [document.input(name).sample for name in ("city", "days", "stops")] == [  # type: ignore[union-attr]
@@ -198,7 +198,7 @@ def test_a_value_of_the_request_leads_to_its_place_and_its_field(
     tip = pane.request.source_tip("openai-chat", cursor.position())
     assert "“city”" in tip
     offset = view.toPlainText().index('"stream"') + 12
-    assert "Not written in the prompt" in pane.request.source_tip("openai-chat", offset)
+    assert "Not from the prompt" in pane.request.source_tip("openai-chat", offset)
 
 
 def test_two_kept_sets_are_compared_in_the_window(

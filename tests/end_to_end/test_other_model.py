@@ -82,7 +82,7 @@ def test_another_connection_is_asked_about_kept_changed_and_journaled(
     use_model(workbench.connections, "Two")
     assert run.view.choice == "model"
     assert workbench.window.actions_by_id["run.step"].toolTip().startswith("Run to the next stop")
-    assert _labels(workbench)[:2] == ["Go on with small (One)", "Change to large (Two)"]
+    assert _labels(workbench)[:2] == ["Continue with small (One)", "Change to large (Two)"]
     for key in (Qt.Key.Key_F5, Qt.Key.Key_F10, Qt.Key.Key_F11):
         page.editor.setFocus()
         press(key)
@@ -110,7 +110,7 @@ def test_another_connection_is_asked_about_kept_changed_and_journaled(
     assert run.view.choice == ""  # it was declined for this run a moment ago
     cursor.insertText("  id: huge\n")
     qtbot.waitUntil(lambda: run.view.choice == "model")
-    assert _labels(workbench)[:2] == ["Go on with small (One)", "Change to huge (Two)"]
+    assert _labels(workbench)[:2] == ["Continue with small (One)", "Change to huge (Two)"]
     pane.timeline.setFocus()
     press(Qt.Key.Key_2)
     qtbot.waitUntil(lambda: run.view.choice == "")
@@ -174,7 +174,7 @@ def test_a_run_of_the_past_is_gone_on_with_by_its_own_model_or_the_new_one(
     assert run.state is not None
     name = run.state.setup.run
     use_model(workbench.connections, "Two")
-    assert _labels(workbench)[:2] == ["Go on with small (One)", "Change to large (Two)"]
+    assert _labels(workbench)[:2] == ["Continue with small (One)", "Change to large (Two)"]
 
     with qtbot.waitSignal(workbench.history.opened):
         workbench.history.open(name)

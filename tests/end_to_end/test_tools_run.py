@@ -290,7 +290,7 @@ def test_variables_alone_are_said_to_be_unread(
     path = write_prompt(tmp_path / "work", "description: '${env:HOME}'\n")
     workbench = open_workbench(path)
     [notice] = [item for item in workbench.window.notices.notices if item.key == "trust"]
-    assert "no variable is read" in notice.hint
+    assert "no variables are read" in notice.hint
     [banner] = workbench.tools_pane.banners.shown
     assert (
         banner.text

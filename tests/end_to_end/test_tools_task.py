@@ -346,7 +346,7 @@ def test_a_call_is_saved_called_again_tested_and_stands_in(
     dialog.run_button.click()
     qtbot.waitUntil(lambda: not workbench.tools.calls.is_running)
     results = [dialog.rows.index(row, 3).data() for row in range(3)]
-    assert results == ["$ is 80, not 42", "Done", "The arguments do not fit the schema"]
+    assert results == ["$ is 80, not 42", "Done", "The arguments do not match the schema"]
     assert len(file.read_text(encoding="utf-8").splitlines()) == 1, "nothing is kept unasked"
     with file.open("a", encoding="utf-8") as other:  # as the command line's `record` does
         other.write('{"tool": "add", "arguments": {"a": 9}, "text": "11"}\n')

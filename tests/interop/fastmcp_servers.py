@@ -24,7 +24,7 @@ from tests.interop.environments import PATIENT, build
 from tests.support.ports import free_port
 
 SERVER = Path(__file__).with_name("fastmcp_server.py")
-REFUSED = "HTTP 401 Unauthorized: it asks for a login"
+REFUSED = "HTTP 401 Unauthorized: it needs a login"
 
 
 async def answer(wanted: InputWanted) -> InputGiven:

@@ -261,7 +261,7 @@ def test_an_unattended_run_calls_what_is_allowed_and_nothing_else(
     told = results_of(server)
     refused = {name for name, text in told.items() if "there is no user to allow it" in text}
     assert refused == {"staging__remove", "production__read", "other__read", "put_parcels"}
-    assert "--allow other__read allows it for this run" in capsys.readouterr().err
+    assert "--allow other__read allows it in this run" in capsys.readouterr().err
 
 
 def test_instructions_of_servers_are_sent_where_the_prompt_has_a_place_for_them(

@@ -42,7 +42,7 @@ def test_find_in_files_by_keyboard(window: MainWindow, folder: Path, qtbot: QtBo
     dialog = window.findChild(FindInFiles)
     assert dialog is not None
     qtbot.keyClicks(dialog.field, "needle")
-    qtbot.waitUntil(lambda: dialog.count.text() == "1 place in 1 file")
+    qtbot.waitUntil(lambda: dialog.count.text() == "1 match in 1 file")
     qtbot.keyClick(dialog.field, Qt.Key.Key_Return)
     qtbot.keyClick(dialog.found, Qt.Key.Key_Return)
     page = window.tabs.current

@@ -38,12 +38,12 @@ def test_replace_all_in_the_open_text_and_on_disk_by_keyboard(
     dialog = window.findChild(FindInFiles)
     assert dialog is not None
     qtbot.keyClicks(dialog.field, "city")
-    qtbot.waitUntil(lambda: dialog.count.text() == "4 places in 2 files")
+    qtbot.waitUntil(lambda: dialog.count.text() == "4 matches in 2 files")
     qtbot.keyClicks(dialog.new, "town")
     with answering(QMessageBox, agree):
         qtbot.mouseClick(dialog.replace_all, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: dialog.count.text().endswith("Nothing found."))
-    assert dialog.count.text().startswith("Replaced: 4 places in 2 files.")
+    assert dialog.count.text().startswith("Replaced: 4 matches in 2 files.")
     assert page.editor.text() == "town! user:\ntown and town\n"
     assert (folder / "a.prompty").read_text(encoding="utf-8") == "user:\ncity and city\n"
     assert (folder / "b.prompty").read_bytes() == "\ufeffuser:\r\nIn the town.\r\n".encode()
@@ -64,7 +64,7 @@ def test_only_ticked_files_are_replaced_in(window: MainWindow, folder: Path, qtb
         dialog.replace_all.click()
     assert "city" in (folder / "a.prompty").read_text(encoding="utf-8")
     assert "town" in (folder / "b.prompty").read_text(encoding="utf-8")
-    qtbot.waitUntil(lambda: "Replaced: 1 place in 1 file." in dialog.count.text())
+    qtbot.waitUntil(lambda: "Replaced: 1 match in 1 file." in dialog.count.text())
     dialog.close()
 
 
@@ -91,7 +91,7 @@ def test_unsaved_text_is_what_is_found(window: MainWindow, folder: Path, qtbot: 
     page.editor.insertPlainText("needle ")
     dialog = FindInFiles([folder], "needle", FileReplacer(window.tabs), window)
     dialog.show()
-    qtbot.waitUntil(lambda: dialog.count.text() == "1 place in 1 file")
+    qtbot.waitUntil(lambda: dialog.count.text() == "1 match in 1 file")
     dialog.close()
 
 

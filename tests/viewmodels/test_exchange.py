@@ -66,10 +66,10 @@ def test_a_call_of_a_run_becomes_a_prompt(
     assert any("stream_options is added" in note for note in made.notes) is False
     with qtbot.waitSignal(exchange.failed) as failed:
         exchange.open_call("r1", 2)
-    assert "Not kept" in failed.args[0]
+    assert "Not stored" in failed.args[0]
     with qtbot.waitSignal(exchange.failed) as failed:
         exchange.open_call("r1", 1, alike=True)
-    assert "of no recording" in failed.args[0]
+    assert "not part of a recording" in failed.args[0]
 
 
 def test_what_goes_wrong_is_said(
@@ -82,12 +82,12 @@ def test_what_goes_wrong_is_said(
     bad.write_text("hello\n", encoding="utf-8")
     with qtbot.waitSignal(exchange.failed) as failed:
         exchange.import_files([bad])
-    assert failed.args[0].startswith("bad.jsonl was not taken")
+    assert failed.args[0].startswith("bad.jsonl was not imported")
     with closing(RunStore(tmp_path / "runs.sqlite")) as store:
         assert store.runs() == ()
     with qtbot.waitSignal(exchange.failed) as failed:
         exchange.export_run("gone", form_of("html"), tmp_path / "gone.html")
-    assert failed.args[0] == "The run is no longer there."
+    assert failed.args[0] == "The run no longer exists."
 
 
 def test_files_are_named_after_prompt_and_time() -> None:
@@ -111,7 +111,7 @@ async def test_a_run_at_hand_is_written_where_the_history_cannot_be_read(
     run, _ = run_of(NATIVE, ["ok"])
     await run.go()
     broken = tmp_path / "runs.sqlite"
-    broken.write_text("no database" * 200, encoding="utf-8")
+    broken.write_text("not a database" * 200, encoding="utf-8")
     exchange = RunExchange(broken)
     target = tmp_path / "run.jsonl"
     with qtbot.waitSignal(exchange.exported):

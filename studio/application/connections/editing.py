@@ -77,7 +77,7 @@ def problems_of(connection: Connection, others: Collection[str]) -> dict[Field, 
         if check is not None and (sentence := check(connection)):
             found[field] = sentence
     if connection.name in others:
-        found["name"] = tr("There is a connection {name!r} already.").format(name=connection.name)
+        found["name"] = tr("A connection {name!r} already exists.").format(name=connection.name)
     return found
 
 
@@ -92,7 +92,7 @@ def variable_problem(name: str) -> str:
         return tr("Enter the name of the variable that holds the key.")
     if _KEY_LIKE.fullmatch(name) or not _VARIABLE.fullmatch(name):
         return tr(
-            "This is not a name of a variable. Keys are not written here: choose another place."
+            "This is not the name of a variable. To enter the key itself, choose another place."
         )
     return ""
 
@@ -108,7 +108,7 @@ def read_headers(text: str) -> tuple[dict[str, str], str]:
             )
         if names_secret(name):
             return headers, tr(
-                "{name} would hold a key, and keys are never in files: use Key."
+                "{name} would contain a key, and keys are never stored in files: use Key."
             ).format(name=name)
         headers[name] = value
     return headers, ""
@@ -146,11 +146,11 @@ def _base_url(connection: Connection) -> str:
     except ValueError:
         return tr("This is not a web address.")
     if parts.scheme not in ("http", "https") or not parts.hostname or " " in address:
-        return tr("Write the whole address, such as https://host/v1 or http://localhost:8000/v1.")
+        return tr("Write the full address, such as https://host/v1 or http://localhost:8000/v1.")
     if "@" in parts.netloc:
-        return tr("A password in the address would be kept in a file: enter it under Key.")
+        return tr("A password in the address would be stored in a file: enter it under Key.")
     if parts.query or parts.fragment:
-        return tr("Leave out what begins with ? or #: it may hold a key, and the path is enough.")
+        return tr("Leave out the part after ? or #: it may contain a key, and the path is enough.")
     return ""
 
 

@@ -102,7 +102,7 @@ def denial_of(connection: str, file: Path | None) -> str:
                     what = f"{path} does not allow the connection {connection!r}"
                     return f"{what}; it allows {allowed}."
     except SettingsError as error:
-        return f"{error}. It may say which connections are allowed, so it must be readable."
+        return f"{error}. It may restrict the connections, so it must be readable."
     return ""
 
 
@@ -114,7 +114,7 @@ def choice_words(choice: ModelChoice) -> str:
     words = answers.format(name=choice.connection.name, reason=choice.reason)
     told = choice.missing or choice.warning
     if choice.instead_of and not told:
-        told = tr("The file asks for {model}.").format(model=choice.instead_of)
+        told = tr("The file requests {model}.").format(model=choice.instead_of)
     return " ".join(filter(None, (told, words)))
 
 
@@ -201,7 +201,7 @@ class Answerers:
             try:
                 model = self.open(choice, prompt, trusted=trusted, allowed=allowed)
             except ModelError:
-                continue  # an incomplete connection, so it did not answer the run
+                continue  # an incomplete connection, so it did not respond the run
             if run_model_of(model).is_same(wanted):
                 return model, choice
         return None
@@ -467,7 +467,7 @@ def missing(start: ProviderStart, answers: ProviderAnswers) -> tuple[Ask, str] |
         return "key", tr("Paste a key first.")
     if "deployment" in start.asks and not answers.model.strip():
         return "deployment", tr(
-            "Enter the name of your deployment first: Azure calls a model by it."
+            "Enter the name of your deployment first: Azure identifies models by it."
         )
     return None
 
@@ -486,7 +486,7 @@ def _key_problem(key: str) -> str:
     """Return why a text cannot be a provider's key; empty if it can."""
     if any(not "!" <= char <= "~" for char in key):
         return tr(
-            "This is not a key: keys have no blanks, and no letters such as ü. Copy it again."
+            "This is not a key: keys contain no blanks and no letters such as ü. Copy it again."
         )
     return ""
 
@@ -528,7 +528,7 @@ def next_step(start: ProviderStart, probe: Probe) -> str:
     if not probe.models and start.id == "ollama":
         return tr("It has no model yet: run `ollama pull llama3.2`, then connect again.")
     if not probe.models and not start.connection.model:
-        return tr("It lists no models: type the id of one.")
+        return tr("It lists no models: type a model id.")
     return ""
 
 

@@ -154,21 +154,21 @@ def _of_file(sources: ModelSources) -> ModelOffer:
     place = asked.connection.name
     act: OfferAct = "file"
     if asked.missing:
-        detail = tr("{place} is not set up here: connect it").format(place=place)
+        detail = tr("{place} is not configured here: connect it").format(place=place)
         kind = asked.connection.kind
         start = next((each for each in sources.starts if each.connection.kind == kind), None)
         act = AskFor(start) if start is not None else "connections"
     elif not wanted:
-        detail = tr("{place}: the file names no model, so the default answers").format(place=place)
+        detail = tr("{place}: the file names no model, so the default is used").format(place=place)
     else:
         detail = place
     if choice.instead_of:
         instead = choice.declaration.id or choice.connection.name
-        detail += tr(" · {model} answers instead").format(model=instead)
+        detail += tr(" · {model} is used instead").format(model=instead)
     is_used = choice.connection == asked.connection and choice.declaration == asked.declaration
     is_replaced = bool(choice.instead_of or choice.refusal)
     return ModelOffer(
-        tr("This file asks for"), title, detail, act, is_used and not is_replaced, is_replaced
+        tr("Requested by this file"), title, detail, act, is_used and not is_replaced, is_replaced
     )
 
 
@@ -212,7 +212,7 @@ def _of_connection(
     now = sources.choice
     is_now = now.connection.name == connection.name and not now.refusal
     if not connection.is_remote:
-        detail = tr("built in, for trying things out") if connection == EMBEDDED else ""
+        detail = tr("built in, for first tries") if connection == EMBEDDED else ""
         detail = detail or tr("{kind}, on this computer").format(kind=connection.kind)
         yield ModelOffer(group, connection.name, detail, UseModel(connection), is_now)
         return
@@ -325,7 +325,7 @@ def price_of(
         listed: the server's description of the model.
     """
     if not connection.is_remote or is_local(address_of(connection)):
-        return tr("free, local"), tr("It answers on this computer.")
+        return tr("free, local"), tr("It runs on this computer.")
     price = _facts(connection, model, listed).price
     if price is None:
         return (tr("price unknown"), "") if is_loaded() else ("", "")
@@ -345,11 +345,11 @@ def price_of(
     how = tr("{sent:,} tokens sent, {received:,} received: averages of the last {runs} runs.")
     words = tr("{amount} per 1,000")
     if not means.runs:
-        how = tr("{sent:,} tokens sent; the answer is not counted because there is no run yet.")
+        how = tr("{sent:,} tokens sent; the answer is not included because there is no run yet.")
         words = tr("from {amount} per 1,000")
     elif not is_agent:
         how = tr(
-            "{sent:,} tokens sent as counted now, {received:,} received: the mean of the last "
+            "{sent:,} tokens sent as counted now, {received:,} received on average in the last "
             "{runs} runs."
         )
     how = how.format(sent=sent, received=round(means.output_tokens), runs=means.runs)

@@ -51,8 +51,8 @@ def not_a_prompt(path: Path, document: PromptDocument | None = None) -> str:
     kind = agent_file_kind(path)
     if kind is not None:
         return (
-            f"is not a prompt ({KINDS[kind].title}); `check` looks at it, and `messages` says what "
-            "of it is loaded when"
+            f"is not a prompt ({KINDS[kind].title}); `check` checks it, and `messages` shows when "
+            "its parts are loaded"
         )
     if document is not None and document.is_data_file:
         return "is not a prompt (data): it has no front matter"

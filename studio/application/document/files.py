@@ -99,7 +99,7 @@ def decode(raw: bytes) -> FileText:
     if sum(1 for count in counts.values() if count) > 1:
         name = {"\n": "LF", "\r\n": "CRLF", "\r": "CR"}[newline]
         notices.append(
-            tr("The file mixes line ends; saving writes {name} throughout.").format(name=name)
+            tr("The file has mixed line ends; saving uses {name} throughout.").format(name=name)
         )
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     if "\u2029" in text:
@@ -157,7 +157,7 @@ def write_file(path: Path, file: FileText) -> FileText:
             tr("{name!r} could not be saved: {reason}.").format(
                 name=path.name, reason=_reason(error)
             ),
-            tr("Nothing on disk was changed. Use Save As to write it to another place."),
+            tr("Nothing on disk was changed. Use Save As to save it elsewhere."),
         ) from error
     return replace(file, digest=digest(raw))
 
@@ -184,7 +184,7 @@ def digest_of(path: Path) -> str:
         return ""
 
 
-_READ_HINT = marked("Check that the file is still there and that you may read it.")
+_READ_HINT = marked("Check that the file exists and that you may read it.")
 
 
 def _reason(error: OSError) -> str:

@@ -217,7 +217,7 @@ def renamed(path: Path, name: str) -> Path:
     """
     if name in ("", ".", "..") or not _NAME.fullmatch(name):
         words = tr("{name!r} is not a name for a file.").format(name=name)
-        raise FileError(words, tr("A name has no / and no \\; folders are made in the tree."))
+        raise FileError(words, tr("A name contains no / or \\; create folders in the tree."))
     return path.with_name(name)
 
 
@@ -337,7 +337,7 @@ def _inside(folder: Path, name: str) -> Path:
 
 def _refuse_taken(path: Path) -> None:
     if os.path.lexists(path):
-        words = tr("There is something named {name!r} already.")
+        words = tr("{name!r} already exists.")
         raise FileError(words.format(name=path.name), tr("Choose another name."))
 
 

@@ -120,7 +120,7 @@ def _read(path: Path, table: object) -> CheckSettings:
     known = CheckSettings.__dataclass_fields__
     for key in table:
         if key not in known:
-            raise SettingsError(f"{path}: 'check' has no {key!r}; it knows {', '.join(known)}")
+            raise SettingsError(f"{path}: 'check' has no {key!r}; its keys are {', '.join(known)}")
     lists: dict[str, tuple[str, ...]] = {}
     for key in ("select", "ignore", "exclude"):
         value = table.get(key, [])

@@ -54,7 +54,7 @@ def add_tool(
         raise FrontFormError(tr("Prompty 1 declares tools under model: write it in the text."))
     tools = document.data.get("tools")
     if name in _names(tools):
-        words = tr("There is a tool {name!r} already.")
+        words = tr("A tool {name!r} already exists.")
         raise FrontFormError(words.format(name=name))
     given = {"kind": kind, **({"serverName": name} if kind == "mcp" else {})}
     written = write_scalar(name)
@@ -168,7 +168,7 @@ def adds_only(
 
 
 def _of_its_own(path: KeyPath) -> FrontFormError:
-    words = tr("{key} is written in a form of its own: change it in the text.")
+    words = tr("{key} has a form that only the text can show: change it there.")
     return FrontFormError(words.format(key=".".join(map(str, path))))
 
 
@@ -292,7 +292,7 @@ def read_value(field: FrontField, typed: str) -> Json:
     if field.kind == "boolean":
         if text in ("true", "false"):
             return text == "true"
-        raise FrontFormError(tr("true or false is wanted here."))
+        raise FrontFormError(tr("Enter true or false."))
     if field.kind in ("number", "integer"):
         try:
             number = int(text) if field.kind == "integer" else float(text)
@@ -326,7 +326,7 @@ def add_input(document: PromptDocument, name: str) -> tuple[TextEdit, ...]:
         words = tr("{name!r} is not a name: letters, digits and _ only.")
         raise FrontFormError(words.format(name=name))
     if document.input(name) is not None:
-        words = tr("There is an input {name!r} already.")
+        words = tr("An input {name!r} already exists.")
         raise FrontFormError(words.format(name=name))
     return adds_only(document, declare_input(document, name), ("inputs",))
 

@@ -84,7 +84,7 @@ def _file(document: PromptDocument, offset: int) -> str:
     try:
         words = tr("{size}; F12 opens it").format(size=size(path.stat().st_size))
     except OSError:
-        words = tr("there is no such file beside the prompt")
+        words = tr("the file does not exist in the prompt's folder")
     return f"<b>{escape(name)}</b>: {escape(words)}"
 
 
@@ -130,7 +130,7 @@ def _of_template(document: PromptDocument, offset: int) -> str:
         return f"<b>{escape(word)}</b><br>{escape(table[word])}"
     for names, source in reversed(loops_at(text, offset)):
         if word in names:
-            words = tr("each of {source}").format(source=source)
+            words = tr("each item of {source}").format(source=source)
             return f"<b>{escape(word)}</b>: {escape(words)}"
     return ""
 

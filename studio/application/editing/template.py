@@ -218,7 +218,9 @@ def variables(
         for name in names:
             found.setdefault(
                 name,
-                CompletionItem(name, name, tr("each of {source}").format(source=source), "word"),
+                CompletionItem(
+                    name, name, tr("each item of {source}").format(source=source), "word"
+                ),
             )
     for name in _SET.findall(text[:caret]):
         found.setdefault(name, CompletionItem(name, name, tr("set in the template"), "word"))

@@ -65,22 +65,22 @@ def difference(result: ExportResult, path: Path | None) -> Difference:
         if result.data is not None:
             same = _bytes(path) == result.data
             words = (
-                tr("the file has this content already")
+                tr("the file already has this content")
                 if same
-                else tr("the file has other content now")
+                else tr("the file now has other content")
             )
             return Difference(f"{path.name}: {words}")
         content = _bytes(path)
         old = content.decode("utf-8", "replace") if content is not None else None
-        name = tr("{name} as it is now").format(name=path.name)
+        name = tr("current {name}").format(name=path.name)
     if result.data is not None:
         return Difference(tr("A new file"))
     if old is None:
         return Difference(tr("A new file: every line is new"))
     if old.count("\n") + result.text.count("\n") > 2 * _MOST_LINES:
-        return Difference(tr("Too long to be compared with {name} here").format(name=name))
+        return Difference(tr("Too long to compare with {name} here").format(name=name))
     if old == result.text:
-        return Difference(tr("Nothing differs from {name}").format(name=name))
+        return Difference(tr("No differences from {name}").format(name=name))
     return Difference(tr("Compared with {name}").format(name=name), old, result.text)
 
 

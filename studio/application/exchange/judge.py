@@ -215,7 +215,7 @@ def ask_program(job: ProgramJob, program: Path | None) -> Asked:
 def _found(name: str, wanted: str) -> Path:
     found = shutil.which(name)
     if found is None:
-        raise export.NoJudgeError(f"{name} is not on the path: install it ({wanted}).")
+        raise export.NoJudgeError(f"{name} is not on the PATH: install it ({wanted}).")
     return Path(found)
 
 
@@ -288,7 +288,7 @@ def _ask_python(job: ProgramJob, program: export.ForeignProgram, python: Path | 
     try:
         answer = object_of(json.loads(done.stdout.strip().rpartition("\n")[2]))
     except ValueError as error:
-        raise export.NoJudgeError(f"{asked} gave no answer: {_last_line(done)}") from error
+        raise export.NoJudgeError(f"{asked} returned no answer: {_last_line(done)}") from error
     version, listed = answer.get("version"), answer.get("sets")
     fits = isinstance(version, str) and version.startswith(program.newest)
     if not fits or not isinstance(listed, list):
@@ -423,7 +423,7 @@ def judge_export(target: ExportTarget, source: ExportSource, made: ExportResult)
     """
     name = judge_of(target.name)
     if name is None:
-        raise export.NoJudgeError(f"No program can be asked about {target.label}.")
+        raise export.NoJudgeError(f"No program can check {target.label}.")
     return run_in(name, target.name, export.source_for(target, source), made)
 
 

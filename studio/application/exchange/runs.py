@@ -78,7 +78,7 @@ def write_run(
     with history_at(path) as store:
         journal = events or tuple(store.events(run) if store is not None else ())
         if not journal:
-            raise StoreError("The run is no longer there")
+            raise StoreError("The run no longer exists")
         call_of = partial(store.call, run) if store is not None else no_call
         text = export_run(journal, form, __version__, upto=upto, hide=hide, call_of=call_of)
     write_atomically(target, text)
@@ -110,7 +110,9 @@ def take_text(text: str, store: RunStore) -> tuple[str, ...]:
     try:
         spans = read_spans(without_keys(text))
     except JournalError as error:
-        raise JournalError(f"the file is no journal of a run and no trace: {error}") from error
+        raise JournalError(
+            f"the file is neither a journal of a run nor a trace: {error}"
+        ) from error
     with store.transaction():
         return tuple(take_spans(spans, store))
 
@@ -140,6 +142,6 @@ def read_files(path: Path, files: Sequence[Path], hide: Callable[[str], str]) ->
             try:
                 taken += take_text(hide(read_text(file, MOST_RECORD_BYTES)), store)
             except JournalError as error:
-                raise JournalError(f"{file.name} was not taken: {error}") from error
+                raise JournalError(f"{file.name} was not imported: {error}") from error
         store.mark_interrupted()
     return tuple(taken)

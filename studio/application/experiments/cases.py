@@ -250,7 +250,9 @@ def with_item(text: str, key: str, item: Json) -> str:
         added = before + _item(key, item, max(0, dash - line)) + text[len(before) :]
     again = read_yaml(added).value
     if not isinstance(again, Mapping) or {**data, key: [*known, item]} != dict(again):
-        raise ExperimentError(tr("It cannot be added to the file; write it by hand."))
+        raise ExperimentError(
+            tr("It cannot be added to the file automatically; write it yourself.")
+        )
     return added
 
 
@@ -326,7 +328,7 @@ def accept_answer(experiment: Path, row: ResultRow, answer: str) -> AcceptedAnsw
     """
     name, line = row.facts.get("file"), row.facts.get("line")
     if not isinstance(line, int):
-        raise AcceptError(tr("The row has no place in a file."))
+        raise AcceptError(tr("The row does not belong to a file."))
     path = experiment.parent / str(name) if name else experiment
     held = object_of(row.facts.get("vars"))
     words = plain_expected(answer)
@@ -511,7 +513,7 @@ def _rows(
         values = {name: value for name, value in item.items() if name in properties}
         error = next(iter(validator.iter_errors(values)), None)
         if error is not None or not values:
-            words = error.message if error is not None else tr("it has none of the inputs")
+            words = error.message if error is not None else tr("it has no value for any input")
             left_out.append(
                 tr("{kind}, row {number}: {said}").format(kind=kind, number=number, said=words)
             )
@@ -525,7 +527,7 @@ def _rows(
         seen.add(likeness)
         yield GeneratedRow(kind, values)
     if not number:
-        left_out.append(tr("{kind}: the reply holds no JSON list of rows").format(kind=kind))
+        left_out.append(tr("{kind}: the reply contains no JSON list of rows").format(kind=kind))
 
 
 def _objects(text: str) -> Iterator[JsonObject]:

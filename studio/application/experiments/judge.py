@@ -145,7 +145,7 @@ class PromptJudge:
             self._vectors[key, text] = vector
         nearest = max(_cosine(vectors[0], self._vectors[key, each]) for each in texts)
         least = spec.threshold if spec.threshold is not None else _LEAST_SIMILAR
-        reason = tr("The similarity is {found:.2f}; {least:g} is asked for.").format(
+        reason = tr("The similarity is {found:.2f}; the threshold is {least:g}.").format(
             found=nearest, least=least
         )
         return Verdict(nearest >= least, reason, max(0.0, nearest))
@@ -270,7 +270,7 @@ def verdict_of_reply(spec: AssertionSpec, text: str) -> Verdict:
     reply = found[-1] if found else None
     if reply is None:
         short = " ".join(text.split())[:80]
-        raise UndecidedError(tr("The judge answered nonsense: {text!r}").format(text=short))
+        raise UndecidedError(tr("The judge's answer cannot be read: {text!r}").format(text=short))
     reason = str(reply.get("reason") or reply.get("explanation") or tr("No reason is given."))
     score: float | None = None
     category = reply.get("category")

@@ -104,8 +104,8 @@ def _templates_in(row: ExperimentRow) -> Iterator[str]:
         found = _VARIABLE.search(value) if isinstance(value, str) else None
         if found is not None and found[1] in row.case.variables:
             yield tr(
-                "{place}: the value {name!r} reads {{{{ {other} }}}}, and a value is no template "
-                "here: write the text out, or put it into the prompt."
+                "{place}: the value {name!r} reads {{{{ {other} }}}}, and a value is not a "
+                "template here: write the text, or insert it into the prompt."
             ).format(place=_place(row), name=name, other=found[1])
 
 
@@ -435,13 +435,13 @@ def plan_experiment(
     rows = _asked(rows, variants, file, warnings)
     free = sum(all(each.weight == 0 for each in row.case.assertions) for row in rows)
     if free and any(each.type == "expected" for each in file.default.assertions):
-        words = tr("{count} of {rows} rows expect nothing: their answers are not checked.")
+        words = tr("{count} of {rows} rows have no assertions: their answers are not checked.")
         warnings.append(words.format(count=free, rows=len(rows)))
     faults: dict[tuple[int, int], str] = {}
     values = checked_values(variants, rows, faults if chosen.keeps_faults else None)
     repeats = chosen.repeat or file.options.repeat
     if not rows and not chosen.keeps_faults:
-        raise prompts.ExperimentError("\n".join((*warnings, tr("No row is left to ask."))))
+        raise prompts.ExperimentError("\n".join((*warnings, tr("No row is left to run."))))
     _check_size(len(variants) * len(rows), repeats)
     if file.budget.cost is not None:
         _check_prices(variants)
@@ -478,9 +478,7 @@ def _asked(
     name = file.path.name if file.path is not None else "tests"
     places = [f"{row.case.file or name}:{row.case.line}" for row in alone]
     warnings.append(
-        tr(
-            "Tests that are for no variant are left out: {places}. The variants are: {names}."
-        ).format(
+        tr("Tests without a variant are skipped: {places}. The variants are: {names}.").format(
             places=", ".join([*places[:5], *(["…"] if len(places) > 5 else [])]),
             names=", ".join(each.name for each in variants),
         )
@@ -493,7 +491,7 @@ def _check_size(pairs: int, repeats: int) -> None:
     """Refuse an experiment whose requests would take hours to prepare."""
     if not 1 <= repeats <= MOST_REPEATS:
         raise prompts.ExperimentError(
-            tr("A row is asked from 1 to {most:,} times, not {count:,}.").format(
+            tr("A row can be repeated 1 to {most:,} times, not {count:,}.").format(
                 most=MOST_REPEATS, count=repeats
             )
         )
@@ -501,7 +499,7 @@ def _check_size(pairs: int, repeats: int) -> None:
         raise prompts.ExperimentError(
             tr(
                 "These are {count:,} cells (rows × variants × repeats), and an experiment has "
-                "{most:,} at most: take fewer repeats, or a part of the rows."
+                "{most:,} at most: use fewer repeats, or part of the rows."
             ).format(count=pairs * repeats, most=MOST_CELLS)
         )
 
@@ -512,8 +510,8 @@ def _check_prices(variants: Sequence[PlannedVariant]) -> None:
     if choice is not None:
         raise prompts.ExperimentError(
             tr(
-                "The price of {model!r} is not known, so a budget of money cannot hold. Enter "
-                "the price in its connection, or set a budget of tokens."
+                "The price of {model!r} is not known, so a budget of money cannot be enforced. "
+                "Enter the price in its connection, or set a budget of tokens."
             ).format(model=choice.declaration.id)
         )
 

@@ -140,7 +140,7 @@ def _read(
         root = read_nodes(source.text, findings)
         if not isinstance(root.value, Mapping) and not findings.problems:
             raise ExperimentError(
-                tr("{name}: it holds no names with values (YAML or JSON).").format(name=name)
+                tr("{name}: it contains no names with values (YAML or JSON).").format(name=name)
             )
         wrong = next((each for each in findings.problems if each.severity is Severity.ERROR), None)
         if wrong is not None:
@@ -201,15 +201,15 @@ class ValueFiles:
             return [pattern]
         found = self._folder.matching(pattern)
         if not found:
-            raise ExperimentError(tr("{name}: no file has such a name.").format(name=pattern))
+            raise ExperimentError(tr("{name}: this is not a valid file name.").format(name=pattern))
         return [str(each.relative_to(self._folder.path)) for each in found[:_MOST_FILES]]
 
     def _check_trust(self, name: str) -> None:
         if not self._folder.trusted:
             raise ExperimentError(
                 tr(
-                    "{name}: a file as a value is sent to the model, so it is read in trusted "
-                    "folders only; trust the experiment's folder to use it."
+                    "{name}: a file as a value is sent to the model, so it is only read in "
+                    "trusted folders; trust the experiment's folder to use it."
                 ).format(name=name)
             )
 
@@ -310,7 +310,7 @@ def files_at(
         ]
         if not found:
             raise ExperimentError(
-                tr("{name}: no file has such a name.").format(name=reference.path)
+                tr("{name}: this is not a valid file name.").format(name=reference.path)
             )
     return found
 
@@ -401,7 +401,7 @@ def _with_provider_files(
             continue
         wrong = next((each for each in findings.problems if each.severity is Severity.ERROR), None)
         if wrong is not None or not found:
-            why = wrong.message if wrong is not None else tr("it holds no provider")
+            why = wrong.message if wrong is not None else tr("it contains no provider")
             reasons.append(message_at(file, given.span.start, f"{given.id}: {why}"))
             continue
         for each in found:
@@ -427,7 +427,7 @@ def with_revision(
             pairs.setdefault((prompt.id, each.entry.provider.id), each)
     place = file.source.text.find(baseline)
     if not pairs:
-        message = tr("{name} needs a prompt saved as a file.").format(name=baseline)
+        message = tr("{name} needs a saved prompt file.").format(name=baseline)
         raise ExperimentError(message_at(file, max(0, place), message))
     bases: dict[tuple[str, str], PlannedVariant] = {}
     for pair, each in pairs.items():

@@ -102,7 +102,7 @@ def _check_template(text: str, name: str, lines: int) -> None:
     """Refuse a template whose braces would be sent to the model."""
     variables, problems = find_variables(text, "jinja2")
     faults = [(each.span, each.message) for each in problems if each.severity is Severity.ERROR]
-    unread = tr("Variables of the environment are not read in a text: name it under `vars`.")
+    unread = tr("Environment variables are not read in a text: use `vars`.")
     faults += [(each.span, unread) for each in variables if each.name == "env"]
     if not faults:
         return
@@ -110,7 +110,7 @@ def _check_template(text: str, name: str, lines: int) -> None:
     place = lines + SourceText(text).position(span.start).line
     where = f"{name}:{place}" if name else tr("line {number}").format(number=place)
     raise ImportFailure(
-        tr("{where}: {fault} Change the template; nothing is sent until then.").format(
+        tr("{where}: {fault} Change the template; nothing was sent.").format(
             where=where, fault=fault
         )
     )
@@ -148,15 +148,13 @@ def rendered_chat(
         )
     except ValueError as error:
         raise UndecidedError(
-            tr("The prompt makes JSON or YAML that cannot be read: {why}.").format(
-                why=reason_of(error)
-            )
+            tr("The prompt produces invalid JSON or YAML: {why}.").format(why=reason_of(error))
         ) from None
     if kind := unread_part(chat):
         raise UndecidedError(_unread(kind))
     if not is_chat(chat):
         raise UndecidedError(
-            tr("The prompt makes JSON that is no list of messages with `role` and `content`.")
+            tr("The prompt produces JSON that is not a list of messages with `role` and `content`.")
         )
     made = replace(_CHAT, model=document.model, tools=document.tools)
     return replace(made, source=replace(_CHAT.source, path=document.source.path)), {
@@ -186,8 +184,8 @@ def _refuse_chat_of_values(text: str) -> None:
     if is_chat(chat):
         raise UndecidedError(
             tr(
-                "The value is a chat as JSON, and a value makes no roles: declare a `thread` input "
-                "in a .prompty file."
+                "The value is a conversation in JSON, but a value cannot set roles: declare a "
+                "`thread` input in a .prompty file."
             )
         )
 
@@ -333,7 +331,7 @@ class Folder:
 def _outside(name: str) -> ExperimentError:
     return ExperimentError(
         tr(
-            "{name}: the file lies outside of the experiment's folder; trust its folder to use it."
+            "{name}: the file is outside of the experiment's folder; trust its folder to use it."
         ).format(name=name)
     )
 
@@ -351,7 +349,9 @@ def documents_of(entry: PromptEntry, folder: Folder) -> Iterator[tuple[str, Prom
     if "*" in entry.id:
         paths = folder.matching(entry.id)[:_MOST_FILES]
         if not paths:
-            raise ExperimentError(tr("{name}: no file has such a name.").format(name=entry.id))
+            raise ExperimentError(
+                tr("{name}: this is not a valid file name.").format(name=entry.id)
+            )
         for path in paths:
             name = path.relative_to(folder.path).as_posix()
             yield from documents_of(replace(entry, id=name, label=path.name), folder)
@@ -374,7 +374,7 @@ def _prompt_file(entry: PromptEntry, folder: Folder) -> PromptDocument:
         return parse(folder.read(entry.id), path)
     if not folder.trusted:
         raise ExperimentError(
-            tr("{name}@{revision}: git is asked only in folders that you trust.").format(
+            tr("{name}@{revision}: Git is only run in folders that you trust.").format(
                 name=entry.id, revision=entry.revision
             )
         )
@@ -392,9 +392,11 @@ def _at_revision(entry: PromptEntry, folder: Folder) -> str:
             stdin=subprocess.DEVNULL,
         )
     except FileNotFoundError:
-        raise ExperimentError(tr("git is not installed; it finds earlier revisions.")) from None
+        raise ExperimentError(
+            tr("Git is not installed; it is needed for earlier revisions.")
+        ) from None
     except subprocess.TimeoutExpired:
-        raise ExperimentError(tr("git does not answer.")) from None
+        raise ExperimentError(tr("Git does not respond.")) from None
     if done.returncode:
         lines = done.stderr.decode(errors="replace").strip().splitlines()[-1:]
         raise ExperimentError(f"{entry.id}@{entry.revision}: {' '.join(lines)}")

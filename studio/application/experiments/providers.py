@@ -95,7 +95,7 @@ def _with_files(name: str, value: Json, folder: Folder) -> Json:
         return _with_files(name, _content_of(name, value.removeprefix(_MARK), folder), folder)
     if "{{" in value or "{%" in value:
         raise ExperimentError(
-            tr("config.{name}: templates are not filled in here; write the value itself.").format(
+            tr("config.{name}: templates are not rendered here; write the value itself.").format(
                 name=name
             )
         )
@@ -279,8 +279,7 @@ def _by_provider(
     if provider_connection(kind) is None:
         raise ExperimentError(
             tr(
-                "There is no connection {name!r}; add one in the studio, or name one of those that "
-                "there are."
+                "There is no connection {name!r}; add one in the studio, or use an existing one."
             ).format(name=entry.id)
         )
     return _sure(entry, asked, connections)
@@ -323,9 +322,9 @@ def _sure(entry: ProviderEntry, asked: RequestedModel, connections: Connections)
     choice = choice_of(asked, connections)
     why = choice.refusal or choice.warning
     if why:
-        how = tr("Make the connection, or name another under `providers`.")
+        how = tr("Add the connection, or name another under `providers`.")
         if asked.file is not None:
-            how = tr("Make the connection, name one under `providers`, or use one for the folder.")
+            how = tr("Add the connection, name one under `providers`, or use one for the folder.")
         why = f"{why} {how}"
     elif choice.untrusted:
         how = tr("it is not allowed. Add a connection with this address.")

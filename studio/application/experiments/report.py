@@ -179,9 +179,10 @@ def sentences_of(
     made += [_lacks(each) for each in variants if each.left_out and each.name not in told]
     if rows < FEW_ROWS:
         made.append(
-            tr("Too few rows to be sure ({count}): 8 of 10 passing may mean 49 to 94 %.").format(
-                count=rows
-            )
+            tr(
+                "Too few rows for a reliable result ({count}): for 8 passes in 10 rows, the 95 % "
+                "interval is 49 to 94 %."
+            ).format(count=rows)
         )
     base = next((each for each in variants if each.name == baseline), None)
     for each in variants:
@@ -198,12 +199,12 @@ def sentences_of(
 def _same(each: VariantReport) -> str:
     words = tr("{name} and {other} sent the same requests.")
     if each.left_out:
-        words = tr("{name} and {other} sent the same requests: the server does not take {names}.")
+        words = tr("{name} and {other} sent the same requests: the server rejects {names}.")
     return words.format(name=each.name, other=each.same_as, names=", ".join(each.left_out))
 
 
 def _lacks(each: VariantReport) -> str:
-    words = tr("{name} was asked without {names}: the server does not take it.")
+    words = tr("{name} was run without {names}: the server rejects it.")
     return words.format(name=each.name, names=", ".join(each.left_out))
 
 
@@ -242,7 +243,8 @@ def _chance(found: PairedComparison) -> str:
         return tr("No row changed.")
     if found.enough_for > found.rows:
         more = tr(
-            "To see 5 points you need about {needed} rows at this much change; there are {rows}."
+            "To detect a difference of 5 points at this rate of change, about {needed} rows "
+            "are needed; there are {rows}."
         ).format(needed=found.enough_for, rows=found.rows)
         return f"{text} {more}"
     return text
@@ -357,14 +359,14 @@ def _preferred(ledger: ExperimentLedger, result: int, names: Sequence[str]) -> I
     for _, one, other, winner in ledger.ratings.preferences(result):
         counts.setdefault((one, other), Counter())[winner] += 1
     for (one, other), found in counts.items():
-        text = tr("Without names {one} was better {first} times, {other} {second} times").format(
-            one=names[one], other=names[other], first=found[one], second=found[other]
-        )
+        text = tr(
+            "In blind comparisons, {one} was better {first} times, {other} {second} times"
+        ).format(one=names[one], other=names[other], first=found[one], second=found[other])
         yield f"{text} ({shown_p(mcnemar(found[one], found[other]))})."
 
 
 def _agreed(found: JudgeAgreement) -> str:
-    words = tr("{name} agrees with people on {agreed} of {of} rated answers")
+    words = tr("{name} agrees with the ratings of {agreed} of {of} answers")
     if found.of == 1:
         words = tr("{name} agrees with people on {agreed} of 1 rated answer")
     text = words.format(name=found.name, agreed=found.agreed, of=found.of)
@@ -490,9 +492,9 @@ def check_baseline(
     if wanted:
         raise ExperimentError(
             tr(
-                "The baseline {name!r} does not exist: it is no variant ({names}), and no result "
-                "on this machine has that number or label. Name another, git:REVISION, or make one "
-                "by `prompt-studio baseline set FILE`."
+                "The baseline {name!r} does not exist: it is not a variant ({names}), and no "
+                "result on this machine has that number or label. Name another, git:REVISION, or "
+                "set one with `prompt-studio baseline set FILE`."
             ).format(name=wanted, names=", ".join(names))
         )
     if compared:

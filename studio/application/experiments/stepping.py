@@ -66,7 +66,7 @@ def _saved(tool: str, folder: Folder, name: str, text: str) -> registry.Mock:
         raise ExperimentError(f"{name}: no call of {tool!r} is in it")
     names = {prefixed_name(each.tool) for each in meant}
     if len(names) > 1:
-        raise ExperimentError(f"{name}: {tool!r} is one of {', '.join(sorted(names))}; say which")
+        raise ExperimentError(f"{name}: {tool!r} is one of {', '.join(sorted(names))}; name it")
     return registry.RecordedMock(answers_of(meant))
 
 
@@ -159,14 +159,14 @@ def cell_to_step(plan: ExperimentPlan, variant: str, row: int) -> SteppedCell:
     at = next((n for n, each in enumerate(plan.variants) if each.name == variant), None)
     if at is None:
         raise ExperimentError(
-            tr("The variant {name!r} is not in the file any more.").format(name=variant)
+            tr("The variant {name!r} is no longer in the file.").format(name=variant)
         )
     found = next((each for each in plan.rows if each.number == row), None)
     if found is None:
-        raise ExperimentError(tr("The row is not in the dataset any more."))
+        raise ExperimentError(tr("The row is no longer in the dataset."))
     column = plan.variants[at]
     if column.choice is None:
-        raise ExperimentError(tr("`echo` answers with the prompt itself; no model is asked."))
+        raise ExperimentError(tr("`echo` returns the prompt itself; no model is used."))
     document, values = for_row(
         column.document, column.entry.prompt, found.case, plan.values_of(at, found)
     )

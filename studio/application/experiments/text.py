@@ -192,7 +192,7 @@ def _values(
         if values is None or any(values.value.start <= at <= values.value.end for at in files):
             continue
         for name in sorted(needed - own - given):
-            message = f"The row gives no value for the input {name!r}."
+            message = f"The row has no value for the input {name!r}."
             yield Problem("experiment-value-missing", Severity.ERROR, message, values.key)
 
 

@@ -141,7 +141,7 @@ class LimitedModel(WrappingModel[ChatModel]):
             ModelError: the server returns none, even after retries.
         """
         if not isinstance(self._inner, EmbeddingModel):
-            raise ModelError("no-embeddings", "The connection gives no embeddings.")
+            raise ModelError("no-embeddings", "The connection supports no embeddings.")
         for attempt in range(self._retries + 1):
             began = await self._limiter.take()
             refused = False

@@ -90,13 +90,13 @@ def _recorded(
         steps = [step for step in steps_of(state) if step.number == number and step.messages]
         if not steps or not state.setup.program:
             raise
-        notes.append("The request as it was sent is not recorded: this is what the trace holds.")
+        notes.append("The sent request was not recorded: this is the content of the trace.")
         options = {"additionalProperties": dict(state.setup.options)}
         model = ModelDeclaration(id=state.setup.model_id, options=options)
         tools = state.setup.tools
         body = to_request(steps[0].messages, tools, model, provider="openai-chat").body
         return RecordedCall(name, path, json.dumps(body))
-    notes += (f"The body has a mark for a secret: {mark}" for mark in kept.marks)
+    notes += (f"The body contains a mark for a secret: {mark}" for mark in kept.marks)
     return RecordedCall(name, kept.path, kept.body)
 
 
@@ -121,7 +121,7 @@ def _others(store: RunStore, run: str) -> Iterator[str]:
     """Yield the other runs of the recording, oldest first."""
     tag = _tag(store, run)
     if not tag:
-        raise ImportFailure("The run is of no recording, so no other calls are of its place.")
+        raise ImportFailure("The run is not part of a recording, so there are no similar calls.")
     found = store.runs(RunFilter(tag=tag, limit=-1))
     yield from (each.id for each in reversed(found) if each.id != run)
 

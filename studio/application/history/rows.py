@@ -271,7 +271,7 @@ def find_run(store: RunStore, name: str) -> RunSummary:
         return exact
     found = [run for run in store.runs(RunFilter(limit=-1)) if run.id.startswith(name)]
     if len(found) != 1:
-        few = "no run of the history begins" if not found else f"{len(found)} runs begin"
+        few = "no run of the history starts" if not found else f"{len(found)} runs start"
         raise LookupError(f"{few} with {name!r}; see `runs list`")
     return found[0]
 
@@ -294,7 +294,7 @@ def kept_state(past: Past, branch: int | None = None, upto: int | None = None) -
         upto = past.tree.branch_end(end.id, len(past.events))
     state = past.state if upto is None else past.state_at(upto)
     if state is None:
-        raise LookupError("nothing of the run is kept")
+        raise LookupError("no events of the run are stored")
     return state
 
 
@@ -320,10 +320,12 @@ def raw_reply(call: WireCall) -> tuple[str, str]:
         LookupError: the response is not stored.
     """
     if not call.has_answer:
-        raise LookupError("No reply is kept: none came whole, or its cell of an experiment passed.")
+        raise LookupError(
+            "No reply is stored: none was complete, or its cell of an experiment passed."
+        )
     if call.cut and not call.raw:
-        raise LookupError(f"Its {call.cut:,} bytes repeat a secret, so they are not kept.")
-    return call.raw, f"{call.cut:,} further bytes are not kept." if call.cut else ""
+        raise LookupError(f"Its {call.cut:,} bytes contain a secret, so they are not stored.")
+    return call.raw, f"{call.cut:,} further bytes are not stored." if call.cut else ""
 
 
 # The filter of the history: plain words, or an expression over a run.

@@ -402,9 +402,9 @@ def _no_constant(word: str) -> float:
 
 def _range_problem(number: float, spec: FieldSpec) -> str:
     if spec.minimum is not None and number < spec.minimum:
-        return tr("Not below {minimum:g}.").format(minimum=spec.minimum)
+        return tr("At least {minimum:g}.").format(minimum=spec.minimum)
     if spec.maximum is not None and number > spec.maximum:
-        return tr("Not above {maximum:g}.").format(maximum=spec.maximum)
+        return tr("At most {maximum:g}.").format(maximum=spec.maximum)
     return ""
 
 

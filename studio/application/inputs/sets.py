@@ -158,7 +158,7 @@ def _text(path: Path) -> str:
     try:
         return read_text(path, encoding="utf-8-sig")
     except UnicodeDecodeError as error:
-        raise InputFileError(tr("{file} is not a UTF-8 text.").format(file=path.name)) from error
+        raise InputFileError(tr("{file} is not UTF-8 text.").format(file=path.name)) from error
     except OSError as error:
         raise InputFileError(
             tr("{file} cannot be read: {reason}.").format(

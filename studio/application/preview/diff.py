@@ -191,7 +191,7 @@ def _of_side(order: PreviewJob, side: ConversationSide) -> PreviewJob:
     if side.read is not None:
         text = side.read()
         if text is None:
-            raise MissingTextError(tr("This text is not there any more."))
+            raise MissingTextError(tr("This text no longer exists."))
         document = parse(text, document.source.path)
     elif side.is_saved:
         document = _saved(document)

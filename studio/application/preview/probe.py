@@ -179,7 +179,7 @@ def _probe_input(document: PromptDocument, inputs: JsonObject, name: str) -> Ite
         after = prepared(attack.text)
         change = _difference(before, _structure(after.messages))
         if not change and _SUM in after.rendering.text and _SUM not in plain.rendering.text:
-            change = tr("The value is read as a template and worked out.")
+            change = tr("The value is evaluated as a template.")
         if change:
             yield Hole(name, attack, change, span)
 

@@ -153,7 +153,7 @@ def request_of(preview: Preview, provider: Provider) -> RequestPreview:
     samples = (name for name in preview.samples if found.origins.get(name) == "sample")
     made = request_preview(provider, prepared, tools, job.target, job.protocol)
     if names := ", ".join(item.name for item in found.missing):
-        words = tr("Nothing is sent before these have a value: {names}.").format(names=names)
+        words = tr("Nothing is sent until these have a value: {names}.").format(names=names)
         made = replace(made, notes=(words, *made.notes))
     return replace(made, samples=tuple(sorted(samples)))
 
@@ -194,7 +194,7 @@ def request_preview(
         tr("schema for its answer"): schema is not None and not able.json_schema,
         tr("stop sequences"): bool(stop) and not able.stop,
     }
-    words = tr("The model takes no {name}: left out.")
+    words = tr("The model does not accept {name}: left out.")
     notes += [words.format(name=name) for name, is_left_out in unable.items() if is_left_out]
     if names := ", ".join(sorted(prepared.samples)):
         notes.append(tr("Samples, not sent by a run: {names}.").format(names=names))

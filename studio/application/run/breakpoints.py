@@ -14,24 +14,24 @@ _PLACES: dict[PausePoint, str] = {
     PausePoint.OBSERVATION: marked("With a tool's result"),
     PausePoint.STEP_END: marked("At the end of an iteration"),
     PausePoint.ANSWER: marked("With the answer"),
-    PausePoint.ERROR: marked("At any problem"),
+    PausePoint.ERROR: marked("On any problem"),
 }
 """Display names of the pause points, in the order of one turn of the loop."""
 
 _EXCEPTIONS: dict[ExceptionFilter, str] = {
-    "format": marked("A reply that cannot be read"),
+    "format": marked("An invalid reply"),
     "truncated": marked("A reply that was cut off"),
     "warning": marked("Any warning"),
     "repeated_action": marked("The same call for the third time"),
     "unknown_tool": marked("A tool that does not exist"),
-    "schema": marked("Arguments that do not fit"),
+    "schema": marked("Arguments that do not match"),
     "tool": marked("A tool that fails"),
     "timeout": marked("A tool that takes too long"),
-    "model": marked("A model that does not answer"),
+    "model": marked("A model that does not respond"),
     "render": marked("A prompt that cannot be rendered"),
-    "guardrail": marked("A rule that says no"),
-    "output": marked("An answer that does not fit the outputs"),
-    "limit": marked("A limit that is reached"),
+    "guardrail": marked("A rule that blocks a call"),
+    "output": marked("An answer that does not match the outputs"),
+    "limit": marked("A limit that was reached"),
 }
 """Display names of the exception filters."""
 

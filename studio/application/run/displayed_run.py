@@ -190,7 +190,7 @@ def view_of(
         can_keep_model: whether the run's model is available here.
     """
     if starting:
-        sentence = tr("Making the tools ready")
+        sentence = tr("Starting the tools")
     elif streaming is not None and streaming.notices and not streaming.says_something:
         sentence = bare(streaming.notices[-1])  # such as how long it waits before the next attempt
     else:

@@ -128,7 +128,7 @@ class _Writer:
         if isinstance(answers, str) and answers:
             notes.append(f"answers {answers}")
         if message.origin.source == "run":
-            notes.append(tr("put in by the loop"))
+            notes.append(tr("inserted by the loop"))
         if is_new:
             notes.append("new")
             self._mark()

@@ -49,7 +49,7 @@ def breakpoint_of(text: str, number: int) -> Breakpoint:
     place = PausePoint.of(name)
     if not name:
         raise CommandError(
-            f"{text!r} names no place and no tool; write tool_call or search:args.n > 3"
+            f"{text!r} is neither a pause point nor a tool; write tool_call or search:args.n > 3"
         )
     made = Breakpoint(
         f"break-{number}",
@@ -73,7 +73,7 @@ def target_of(text: str) -> RunTarget:
     places = [place for word in words if (place := PausePoint.of(word)) is not None]
     steps = [step for word in words if (step := whole_number(word)) is not None]
     if not words or len(places) > 1 or len(steps) > 1 or len(words) != len(places) + len(steps):
-        raise CommandError(f"{text!r} is not a place of a run; write 3, tool_call, or 3:tool_call")
+        raise CommandError(f"{text!r} is not a pause point; write 3, tool_call, or 3:tool_call")
     return RunTarget(places[0] if places else None, steps[0] if steps else None)
 
 
@@ -88,7 +88,7 @@ def command_of(line: str, state: RunState, tree: RunTree) -> Command | str:
     plain = _PLAIN.get(word)
     if plain is not None:
         if rest:
-            raise CommandError(f"{word!r} takes nothing after it")
+            raise CommandError(f"{word!r} takes no argument")
         return plain()
     match word:
         case "h" | "help" | "?":
@@ -191,5 +191,5 @@ def _arguments(rest: str, state: RunState) -> Command:
     except ValueError as error:
         raise CommandError(f"the arguments are not JSON: {reason_of(error)}") from None
     if not isinstance(value, dict):
-        raise CommandError("the arguments are one JSON object")
+        raise CommandError("the arguments must be a JSON object")
     return events.CallEdited(row, state.step.calls[row].tool, value)

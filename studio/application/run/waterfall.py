@@ -166,5 +166,5 @@ def _call_row(row: int, call: Call, step: Step, began: float, *, is_now: bool) -
         total = "" if runs else duration(spent)
     elif lane.phase == "waits" and is_now and step.tries[-1][1]:
         bars = (WaterfallBar(step.tries[-1][1] - began, None, "held"),)
-        tail = tr("waits for your approval")
+        tail = tr("is waiting for your approval")
     return WaterfallRow(kind, row, call.tool, detail, bars, tail, total)

@@ -27,9 +27,9 @@ _WHY: dict[PauseReason, str] = {
     "breakpoint": marked("Breakpoint"),
     "exception": marked("Paused at a problem"),
     "pause": marked("Paused"),
-    "approval": marked("Waits for your approval"),
+    "approval": marked("Waiting for your approval"),
     "limit": marked("Limit reached"),
-    "outcome": marked("Waits for you"),
+    "outcome": marked("Waiting for you"),
 }
 
 _ENDS = {
@@ -130,7 +130,7 @@ def place_in_group(state: RunState) -> tuple[int, int]:
 
 _FLAWS = {
     "cut_answer": marked("The answer was cut off"),
-    "filtered_answer": marked("The provider's filter cut the answer"),
+    "filtered_answer": marked("The provider's filter cut off the answer"),
     "empty_answer": marked("The answer is empty"),
 }
 
@@ -148,20 +148,20 @@ def error_title(error: StepError) -> str:
     if error.kind == "output" and flaw is not None:
         return tr(flaw)
     return {
-        "format": tr("The reply cannot be read"),
-        "model": tr("The model did not answer"),
+        "format": tr("The reply is invalid"),
+        "model": tr("The model did not respond"),
         "unknown_tool": tr("There is no such tool"),
-        "schema": tr("The arguments do not fit the tool"),
+        "schema": tr("The arguments do not match the tool"),
         "tool": tr("The tool failed"),
         "timeout": tr("It took too long"),
         "limit": tr("A limit was reached"),
         "refusal": tr("The model refused"),
         "repeated_action": tr("The same call again"),
         "guardrail": tr("Blocked by a rule"),
-        "output": tr("The answer does not fit the declared outputs"),
+        "output": tr("The answer does not match the declared outputs"),
         "outcome_unknown": tr("It is unknown whether the tool ran"),
         "render": tr("The prompt cannot be rendered"),
-        "journal": tr("The run could not be kept"),
+        "journal": tr("The run could not be saved"),
     }[error.kind]
 
 
@@ -240,7 +240,7 @@ def limit_lines(state: RunState) -> tuple[LimitLine, ...]:
         _line("iterations", tr("Iterations"), state.iteration, limits.iterations, 5),
         _line("tokens", tr("Tokens"), state.usage.total_tokens, limits.tokens, 100_000),
         _line("cost", tr("Cost"), cost, limits.cost, 1.0),
-        _line("seconds", tr("Time of work"), state.seconds, limits.seconds, 600.0),
+        _line("seconds", tr("Working time"), state.seconds, limits.seconds, 600.0),
     )
 
 

@@ -181,7 +181,7 @@ def _servers_in(path: Path) -> tuple[JsonObject, str, JsonDict]:
     except (OSError, ValueError) as error:
         raise ServerFileError(f"{path} cannot be read: {reason_of(error)}") from error
     if not isinstance(data, dict):
-        raise ServerFileError(f"{path} holds no object")
+        raise ServerFileError(f"{path} contains no object")
     listed = server_config.listed_servers(data)
     key = "servers" if listed is not None and data.get("servers") is listed else "mcpServers"
     return data, key, dict(listed or {})
@@ -342,7 +342,7 @@ def _of_json(text: str) -> dict[str, JsonObject]:
         if isinstance(each, Mapping)
     }
     if not found:
-        raise ServerFileError("the JSON names no server: there is no command and no address in it")
+        raise ServerFileError("the JSON contains no server: it has no command and no address")
     return found
 
 
@@ -404,7 +404,9 @@ def _of_add(rest: list[str]) -> dict[str, JsonObject]:
         else:
             plain.append(word)
     if len(plain) < 2:
-        raise ServerFileError("the command names no server: NAME, and a command line or an address")
+        raise ServerFileError(
+            "the command names no server: it needs NAME, and a command line or an address"
+        )
     name, *command = plain
     given = dict(each.partition("=")[::2] for each in settings["env"])
     if not command[0].startswith(_ADDRESSES):
@@ -431,7 +433,7 @@ def _with_settings(entry: JsonObject, settings: str) -> JsonObject:
         name, mark, value = line.partition(":" if is_web else "=")
         if not mark or not name.strip():
             form = "Name: value" if is_web else "NAME=value"
-            raise ServerFileError(f"{line!r} is not of the form {form}")
+            raise ServerFileError(f"{line!r} does not have the form {form}")
         pairs[name.strip()] = value.strip()
     key = "headers" if is_web else "env"
     return {**entry, key: {**object_of(entry.get(key)), **pairs}} if pairs else entry

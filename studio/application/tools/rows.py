@@ -7,14 +7,14 @@ from studio.core.text.invisible import reveal
 from studio.core.tools.registry import ToolEntry
 
 COLUMNS = (
-    (marked("Tool"), marked("Ticked: the model is offered the tool")),
+    (marked("Tool"), marked("Selected: the model gets the tool")),
     (marked("State"), marked("What happens when the tool is called")),
     (marked("Source"), marked("Where the tool is from")),
     (marked("Method"), marked("HTTP method of an operation")),
     (marked("Path"), marked("Path of an operation")),
     (marked("Declared"), marked("Where the prompt declares the tool")),
     (marked("Approval"), marked("When you are asked before a call")),
-    (marked("Effects"), marked("Whether a call changes something outside")),
+    (marked("Effects"), marked("Whether a call has side effects")),
     (marked("Last used"), marked("When the tool was last called, and how often")),
 )
 """Title and tooltip of each column."""

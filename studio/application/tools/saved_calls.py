@@ -226,12 +226,12 @@ def difference(call: SavedCall, outcome: ToolOutcome) -> str:
     try:
         before, now = parse_json(call.text), parse_json(text)
     except ValueError:
-        return "" if call.compare == "shape" else tr("the text is another one")
+        return "" if call.compare == "shape" else tr("the text has changed")
     found = json_difference(before, now, "$", by_shape=call.compare == "shape")
     if found is None:
         return ""
     if found.new is ABSENT:
-        return tr("{place} is gone").format(place=found.path)
+        return tr("{place} was removed").format(place=found.path)
     if found.old is ABSENT:
         return tr("{place} is new").format(place=found.path)
     return tr("{place} is {now}, not {before}").format(

@@ -25,7 +25,7 @@ from studio.core.text.values import JsonObject, reason_of
 def add_generate(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `generate`."""
     parser.add_argument(
-        "prompt", type=Path, metavar="PROMPT", help="prompt whose inputs the rows are for"
+        "prompt", type=Path, metavar="PROMPT", help="prompt for whose inputs rows are generated"
     )
     parser.add_argument(
         "--model",
@@ -52,7 +52,7 @@ def add_generate(parser: argparse.ArgumentParser) -> None:
         "-o", "--output", type=Path, metavar="FILE.jsonl", help="add the rows to this dataset"
     )
     parser.add_argument("--yes", action="store_true", help="send and write without asking")
-    add_trust(parser, "what it refers to is read")
+    add_trust(parser, "files and variables it names are read")
     parser.set_defaults(action=_generate)
 
 

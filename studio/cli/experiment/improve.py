@@ -55,7 +55,7 @@ def add_improve(parser: argparse.ArgumentParser) -> None:
         type=whole(1, accept.MOST_PROPOSALS),
         default=12,
         metavar="N",
-        help="limit of the texts to try (default: 12)",
+        help="limit of texts to try (default: 12)",
     )
     parser.add_argument(
         "--seed", type=whole(), default=1, metavar="N", help="seed of the random rows (default: 1)"
@@ -100,11 +100,13 @@ def _add_common(parser: argparse.ArgumentParser) -> None:
         "--variant",
         default="",
         metavar="NAME",
-        help="variant whose prompt is improved (default: the first possible)",
+        help="variant whose prompt is improved (default: the first)",
     )
     parser.add_argument("--wish", default="", metavar="TEXT", help="what the section should do")
     parser.add_argument("--yes", action="store_true", help="send without asking")
-    add_trust(parser, "its tools and Python assertions may run, what it refers to is read")
+    add_trust(
+        parser, "its tools and Python assertions may run, files and variables it names are read"
+    )
 
 
 @dataclass(frozen=True)
@@ -144,7 +146,7 @@ async def _search(options: argparse.Namespace, task: _Task, choices: accept.Impr
     ]
     variant = task.plan.variants[task.at]
     question = (
-        f"Have {_model(task.proposer)} propose up to {counted(choices.proposals, 'text')} and ask "
+        f"Have {_model(task.proposer)} propose up to {counted(choices.proposals, 'text')} and send "
         f"{_model(variant.choice)} rows of {options.file.name}, at most "
         f"{', '.join(each for each in bounds if each)}?"
     )
@@ -173,7 +175,7 @@ def _tell(options: argparse.Namespace, found: accept.Improvement) -> int:
         print(printable(sentence))
     if found.result is not None:
         print(
-            f"result #{found.result} holds the unseen rows: prompt-studio experiment show "
+            f"result #{found.result} contains the unseen rows: prompt-studio experiment show "
             f"{options.file} --result {found.result}"
         )
     report = found.report
@@ -189,7 +191,7 @@ def _tell(options: argparse.Namespace, found: accept.Improvement) -> int:
         except (OSError, UnicodeDecodeError, accept.ImproveError) as error:
             tell(f"prompt-studio: {name}: {reason_of(error)}")
             return PROBLEMS
-        print(f"{name}: the section {found.section!r} is written")
+        print(f"{name}: the section {found.section!r} was written")
     return FINE
 
 

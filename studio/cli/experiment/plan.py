@@ -126,7 +126,9 @@ def add_choices(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--batch", action="store_true", help="use batches: answers within a day, at half the price"
     )
-    add_trust(parser, "its tools and Python assertions may run, what it refers to is read")
+    add_trust(
+        parser, "its tools and Python assertions may run, files and variables it names are read"
+    )
 
 
 def plan(options: argparse.Namespace) -> int:

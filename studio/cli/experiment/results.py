@@ -113,7 +113,7 @@ def notify(report: ExperimentReport) -> None:
     elif os.name == "posix":
         command = ["notify-send", "--app-name=Prompt Studio", "--", head, text]
     if not command or shutil.which(command[0]) is None:
-        tell("prompt-studio: nothing here tells the desktop (notify-send)")
+        tell("prompt-studio: no program for desktop notifications (notify-send)")
         return
     with suppress(OSError, subprocess.TimeoutExpired):
         subprocess.run(
@@ -137,7 +137,7 @@ def add_result(parser: argparse.ArgumentParser) -> None:
 def add_batches(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `batches`."""
     add_result(parser)
-    parser.add_argument("--cancel", action="store_true", help="cancel them at their providers")
+    parser.add_argument("--cancel", action="store_true", help="cancel them at the providers")
     parser.set_defaults(action=list_batches)
 
 
@@ -299,7 +299,7 @@ def accept(options: argparse.Namespace) -> int:
         except (AcceptError, OSError) as error:
             tell(f"prompt-studio: {named_reason(error)}")
             return PROBLEMS
-        print(f"{change.path.name}: the expected answer of row {key.row} is written")
+        print(f"{change.path.name}: the expected answer of row {key.row} was written")
         return FINE
 
     return with_result(options, act)
@@ -310,9 +310,7 @@ def bless(options: argparse.Namespace) -> int:
 
     def act(ledger: ExperimentLedger, head: ResultHead) -> int:
         if head.state != "done":
-            tell(
-                f"prompt-studio: result #{head.id} is {head.state}; only a whole one is a baseline"
-            )
+            tell(f"prompt-studio: result #{head.id} is {head.state}; a baseline must be complete")
             return PROBLEMS
         ledger.accept(head.id, options.label)
         print(f"#{head.id} is the baseline of {options.file.name}")
@@ -361,11 +359,11 @@ def list_batches(options: argparse.Namespace) -> int:
             words = (kept.connection, kept.model, kept.remote or "-", how, answered)
             print(printable("\t".join(words)))
         if not found:
-            tell(f"#{head.id} has no batches under way")
+            tell(f"#{head.id} has no pending batches")
         elif options.cancel:
             tell(
-                "prompt-studio: what was answered before is paid for: run --batch --resume reads "
-                "it, and asks for the rest again"
+                "prompt-studio: earlier answers are charged: run --batch --resume reads them, and "
+                "sends the rest again"
             )
         return PROBLEMS if any(each.fault for each in found) else FINE
 

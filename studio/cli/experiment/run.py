@@ -35,8 +35,8 @@ from studio.core.text.amounts import counted, money
 from studio.core.tools.source import ToolSourceError
 
 _BATCHES_GO_ON = (
-    "what was sent in batches is still answered and paid for: experiment run --batch --resume "
-    "reads it, experiment batches --cancel cancels it"
+    "requests sent in batches are still answered and charged: experiment run --batch --resume "
+    "reads them, experiment batches --cancel cancels them"
 )
 """Advice after an interruption while the provider still works on batches."""
 
@@ -53,7 +53,7 @@ def add_run(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--max-cost", type=amount(), metavar="USD", help="pause at this cost")
     parser.add_argument(
-        "--max-tokens", type=whole(), metavar="N", help="pause after so many tokens"
+        "--max-tokens", type=whole(), metavar="N", help="pause after this number of tokens"
     )
     parser.add_argument(
         "--timeout", type=amount(above=True), metavar="SECONDS", help="pause after this time"
@@ -63,7 +63,7 @@ def add_run(parser: argparse.ArgumentParser) -> None:
         "--fail-under", type=amount(most=1), metavar="SHARE", help="gate: lowest pass_rate"
     )
     parser.add_argument("--max-lost", type=whole(), metavar="N", help="gate: maximum lost_rows")
-    parser.add_argument("--yes", action="store_true", help="allow tool calls that ask for approval")
+    parser.add_argument("--yes", action="store_true", help="allow tool calls that need approval")
     add_allow(parser)
     _add_workers(parser)
     parser.add_argument(
@@ -140,7 +140,7 @@ async def _drive(
     if runner.refused_calls:
         tell(
             f"prompt-studio: {counted(runner.refused_calls, 'tool call was', 'tool calls were')} "
-            "refused: approval is asked for. Answer the tools by `mocks:`, or allow them with "
+            "refused without approval. Set `mocks:` for the tools, or allow them with "
             "--yes"
         )
     report = report_of(ledger, result)
@@ -151,7 +151,7 @@ async def _drive(
         tell(f"prompt-studio: stopped; {_how_to_go_on(options)}")
         return INTERRUPTED
     if state == "paused":
-        tell(f"prompt-studio: paused: {runner.paused_by} --resume goes on")
+        tell(f"prompt-studio: paused: {runner.paused_by} --resume continues")
         return PAUSED
     return exit_code(ledger, report)
 
@@ -178,12 +178,12 @@ def _asker(
             raise UsageError("--batch and --workers cannot be combined")
         if waiting and newest is not None and not (options.resume or options.only):
             batches = counted(len(waiting), "batch", "batches")
-            tell(f"prompt-studio: result #{newest.id} has {batches} under way; --resume goes on")
+            tell(f"prompt-studio: result #{newest.id} has {batches} pending; --resume continues")
         return BatchAsker(plan, services, ledger, tell)
     if waiting and newest is not None and (options.resume or options.only):
         raise UsageError(
-            f"result #{newest.id} has {counted(len(waiting), 'batch', 'batches')} under way, whose "
-            "cells would be asked a second time; --batch goes on with them"
+            f"result #{newest.id} has {counted(len(waiting), 'batch', 'batches')} pending, whose "
+            "cells would be sent again; --batch continues them"
         )
     if not options.workers:
         return None
@@ -206,16 +206,16 @@ def _result_to_run(
         return runner.begin()
     if ledger.is_run(newest.id):
         raise LedgerError(
-            f"#{newest.id} is being run by another process; stop that one, or wait for its end"
+            f"#{newest.id} is being run by another process; stop it, or wait until it ends"
         )
     if not runner.cells.resumable(newest.id):
         if ledger.batches.under_way(newest.id):
             raise LedgerError(
-                f"the experiment has changed, and #{newest.id} has batches under way, which would "
-                "be asked and paid for again; put the file back to read them, cancel them by "
+                f"the experiment has changed, and #{newest.id} has pending batches, which would be "
+                "sent and charged again; restore the file to read them, cancel them with "
                 "experiment batches --cancel, or run without --resume"
             )
-        tell("prompt-studio: the experiment has changed; answers to equal requests are taken over")
+        tell("prompt-studio: the experiment has changed; answers to equal requests are reused")
         return runner.begin()
     if options.only:
         ledger.reopen(newest.id, errors=True, failed=options.only == "failed")
@@ -225,7 +225,7 @@ def _result_to_run(
 def _tell_estimate(estimate: ExperimentEstimate, cells: int) -> None:
     cost = {None: "", 0.0: ", free"}.get(estimate.cost, f", about {money(estimate.cost)}")
     over = cells - estimate.cells
-    left = f"{over} of {counted(cells, 'cell')} are over, {estimate.cells} are left"
+    left = f"{over} of {counted(cells, 'cell')} are done, {estimate.cells} are left"
     tell(
         f"{left if over else counted(cells, 'cell')}: {estimate.equal} answered before, "
         f"{estimate.to_send} will be sent, about {counted(estimate.tokens, 'token')}{cost}"
@@ -235,4 +235,4 @@ def _tell_estimate(estimate: ExperimentEstimate, cells: int) -> None:
 
 
 def _how_to_go_on(options: argparse.Namespace) -> str:
-    return _BATCHES_GO_ON if options.batch else "--resume goes on"
+    return _BATCHES_GO_ON if options.batch else "--resume continues"

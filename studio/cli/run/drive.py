@@ -122,8 +122,8 @@ async def drive(options: argparse.Namespace, order: RunOrder, store: RunStore | 
             return await _go(options, plan, past, store, first, open_other)
         plan = with_results_of(plan, results)
         state = await _go(options, plan, past, store, first, open_other)
-        found = compare(RunSide("The run before", before), RunSide("This run", state))
-        terminal.tell(f"prompt-studio: compared with the run before: {found.summary}")
+        found = compare(RunSide("Previous run", before), RunSide("This run", state))
+        terminal.tell(f"prompt-studio: compared with the previous run: {found.summary}")
         return state
 
 
@@ -133,7 +133,7 @@ def _report_changes(registry: ToolRegistry, *, asks: bool) -> None:
         if asks and entry.enabled and entry.change is not None and entry.mock is None:
             text = f"{entry.name}: {change_text(entry.change)}"
             terminal.tell(
-                f"prompt-studio: {text}\n(--allow {shlex.quote(entry.name)} allows it for this run)"
+                f"prompt-studio: {text}\n(--allow {shlex.quote(entry.name)} allows it in this run)"
             )
 
 
@@ -199,7 +199,7 @@ async def _go(
         try:
             journal.append(store.journal(run.state.setup.run))
         except StoreError as error:
-            terminal.tell(f"prompt-studio: the run is not kept in History: {error}")
+            terminal.tell(f"prompt-studio: the run is not saved in the history: {error}")
     if plan.options.headless:
         return await _within(options.timeout, run, first)
     run.gate.target = target_of(options.to) if options.to else None
@@ -269,7 +269,7 @@ def _run_options(
     )
 
 
-# `prompt-studio run`: run a prompt or agent to its end without a window.
+# `prompt-studio run`: run a prompt or agent without a window.
 
 _LEFT_AS_LETTERS = ("fstring-suggested", "single-braces")
 """Codes of problems where the author probably meant a variable but the model gets the text."""
@@ -308,46 +308,48 @@ def add_run(parser: argparse.ArgumentParser) -> None:
         "--to",
         default="",
         metavar="STEP[:PLACE]",
-        help="run to a step (2) or a place of a step (2:tool_call), and take commands",
+        help="run to a step (2) or a pause point of a step (2:tool_call), and read commands",
     )
     parser.add_argument(
-        "--record", type=Path, metavar="CASSETTE", help="add the model's answers to this file"
+        "--record", type=Path, metavar="CASSETTE", help="append the model's replies to this file"
     )
     parser.add_argument(
         "--repair",
         choices=("ask", "always", "never"),
         default="ask",
-        help="what to do with a reply that a small repair makes readable: ask at the pause "
-        "(default), always repair, or never: the model gets the error",
+        help="what to do with a reply that a small repair makes valid: pause and ask (default), "
+        "always repair, or never (the model gets the error)",
     )
     past = parser.add_mutually_exclusive_group()
     past.add_argument(
         "--replay",
         metavar="RUN|CASSETTE",
-        help="answer as in a run of the history (no model, no tool), or as in a recording",
+        help="replay a run of the history without models and tools, or a file of --record",
     )
     past.add_argument(
         "--fork",
         metavar="RUN@STEP",
-        help="continue from a step of a run, as a new branch, with the prompt as it is now",
+        help="continue from a step of a run, as a new branch, with the current prompt",
     )
     past.add_argument(
         "--results",
         metavar="RUN[@STEP]",
-        help="run with the inputs of a run, and with its tools' answers where the calls are the "
-        "same; @STEP: a call of a recorded program",
+        help="run with the inputs of a run, and with its tool results for equal calls; @STEP: a "
+        "call of a recorded program",
     )
     parser.add_argument(
         "--fork-model",
         choices=("run", "prompt"),
-        help="with --fork, if the prompt now asks for another model than the run had: use the "
-        "run's or the prompt's; --connection and --model mean the latter",
+        help="with --fork, if the prompt now requests another model than the run used: use the "
+        "run's or the prompt's; --connection and --model imply the latter",
     )
-    arguments.add_trust(parser, "its tools may run, and what it refers to is read and sent")
+    arguments.add_trust(
+        parser, "its tools may run, and files and variables it names are read and sent"
+    )
     parser.add_argument(
         "--yes",
         action="store_true",
-        help="allow tool calls that ask for approval, and values that nothing reads",
+        help="allow tool calls that need approval, and unused values",
     )
     arguments.add_allow(parser)
     parser.set_defaults(action=_run, live=LiveAnswer())
@@ -376,7 +378,7 @@ def _run(options: argparse.Namespace) -> int:
         given = (each.partition("=")[0] for each in (*options.input, *options.param))
         unread = ", ".join(map(repr, arguments.unread_inputs(document, given)))
         if unread and not terminal.agreed(
-            f"Nothing reads {unread}. Run without it?", yes=options.yes
+            f"The prompt does not use {unread}. Run anyway?", yes=options.yes
         ):
             return terminal.USAGE
         arguments.allow_named(options, document, trust)
@@ -418,7 +420,7 @@ def _past(options: argparse.Namespace, store: RunStore | None) -> PastRun | None
     if not named or (options.replay and Path(options.replay).is_file()):
         return None
     if store is None:
-        raise terminal.UsageError("there is no history to take a run from")
+        raise terminal.UsageError("there is no history with runs")
     return past_to_fork(store, named) if options.fork else past_to_replay(store, named)
 
 
@@ -435,7 +437,7 @@ def _store() -> RunStore | None:
     try:
         return RunStore(user_paths().data / "runs.sqlite")
     except (StoreError, OSError) as error:
-        terminal.tell(f"prompt-studio: the run is not kept in History: {named_reason(error)}")
+        terminal.tell(f"prompt-studio: the run is not saved in the history: {named_reason(error)}")
         return None
 
 

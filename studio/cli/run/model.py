@@ -42,7 +42,7 @@ def model_of_prompt(
         return ReplayModel(Path(options.replay))
     choice = choice_for(options, document, trust, answerers.connections)
     how = (
-        "Nothing was sent. Make the connection (prompt-studio connections add), name another for "
+        "Nothing was sent. Add the connection (prompt-studio connections add), name another for "
         "this call (--connection NAME), or use one for the folder (prompt-studio connections use "
         "NAME)."
     )
@@ -122,22 +122,22 @@ def model_of_fork(
     if found is None:
         raise ModelError(
             "missing-model",
-            f"The model of the run, {had.name}, is not set up here.",
-            "Add a connection for it, or go on with the prompt's: --fork-model prompt.",
+            f"The model of the run, {had.name}, is not configured here.",
+            "Add a connection for it, or continue with the prompt's: --fork-model prompt.",
         )
     return recorded(found[0], options.record, answerers), (ChooseModel(had, now),)
 
 
 def _asked(had: RunModel, now: RunModel) -> str:
     """Ask on the terminal which model to use and return the answer."""
-    words = f"The run had {had.name}; the prompt now asks for {now.name}."
+    words = f"The run used {had.name}; the prompt now requests {now.name}."
     if not sys.stdin.isatty():
         raise ModelError(
-            "other-model", words, "Say which goes on: --fork-model run, or --fork-model prompt."
+            "other-model", words, "Choose one: --fork-model run, or --fork-model prompt."
         )
     tell(f"prompt-studio: {words}")
     while True:
-        tell(f"Go on with {had.name} (run) or {now.name} (prompt)? ", end="")
+        tell(f"Continue with {had.name} (run) or {now.name} (prompt)? ", end="")
         sys.stderr.flush()
         line = sys.stdin.readline()
         if not line:

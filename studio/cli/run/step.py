@@ -40,7 +40,7 @@ OpenModel: TypeAlias = Callable[[str], ChatModel]
 def add_stepping(parser: argparse.ArgumentParser) -> None:
     """Add the arguments for pause points."""
     parser.add_argument(
-        "--step", action="store_true", help="pause at every place and take commands"
+        "--step", action="store_true", help="pause at every pause point and read commands"
     )
     parser.add_argument(
         "--break",
@@ -48,7 +48,7 @@ def add_stepping(parser: argparse.ArgumentParser) -> None:
         default=[],
         dest="breaks",
         metavar="PLACE|TOOL[:CONDITION]",
-        help=f"pause there ({PLACES}, or before a tool) and take commands",
+        help=f"pause there ({PLACES}, or before a tool) and read commands",
     )
 
 
@@ -150,7 +150,7 @@ def _other_model(line: str, state: RunState, open_other: OpenModel | None) -> Co
     if word != "model":
         return None
     if open_other is None:
-        raise CommandError("a replay asks no model")
+        raise CommandError("a replay uses no model")
     model = open_other(rest)
     return commands.ChooseModel(run_model_of(model), state.answered_by, model)
 
@@ -191,10 +191,10 @@ async def line_of(stream: TextIO) -> str:
 
 _TITLES: Mapping[PausePoint, str] = {
     PausePoint.BEFORE_REQUEST: "the request is ready",
-    PausePoint.REPLY: "the reply is here",
+    PausePoint.REPLY: "the reply has arrived",
     PausePoint.TOOL_CALL: "a call is ready",
-    PausePoint.OBSERVATION: "a result is here",
-    PausePoint.STEP_END: "the step is done",
+    PausePoint.OBSERVATION: "a result has arrived",
+    PausePoint.STEP_END: "the step has ended",
     PausePoint.ANSWER: "the answer is ready",
     PausePoint.ERROR: "something is wrong",
 }

@@ -91,7 +91,7 @@ def _arguments(options: argparse.Namespace) -> JsonObject:
     except ValueError as error:
         raise UsageError(f"the arguments are not JSON: {reason_of(error)}") from None
     if not isinstance(whole, Mapping):
-        raise UsageError("the arguments are one JSON object")
+        raise UsageError("the arguments must be a JSON object")
     return {**whole, **named_values(options.argument)}
 
 
@@ -165,7 +165,7 @@ async def _check_calls(options: argparse.Namespace) -> int:
     async with opened(options, calls=True) as tools:
         calls = read_calls(options.calls)
         if not calls:
-            raise UsageError(f"{options.calls}: there are no calls in it")
+            raise UsageError(f"{options.calls}: the file contains no calls")
         await tools.specs()
         differences: list[str] = []
         for call in calls:

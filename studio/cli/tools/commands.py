@@ -73,7 +73,9 @@ def add_tools(parser: argparse.ArgumentParser) -> None:
     serve.add_argument(
         "file", type=Path, metavar="FILE", help="Python file, or recorded session (.jsonl)"
     )
-    serve.add_argument("--characters", type=whole(1), help="longest result, in characters")
+    serve.add_argument(
+        "--characters", type=whole(1), help="maximum length of a result in characters"
+    )
     # A frozen program starts itself with this command (`python/worker.py`).
     serve.add_argument(
         "--memory", type=whole(0, _MOST_MEGABYTES), help="memory limit in megabytes (Linux)"
@@ -107,22 +109,27 @@ def add_tools(parser: argparse.ArgumentParser) -> None:
         type=Path,
         required=True,
         metavar="FILE",
-        help="file with one call a line (JSON)",
+        help="file with one JSON call per line",
     )
     recorded.add_argument("--name", dest="called", default="", help="name of the call")
     recorded.add_argument(
         "--rows", type=Path, metavar="FILE", help="call the tool for each row of a file"
     )
     recorded.set_defaults(action=_call)
-    tested = commands.add_parser("test", help="repeat saved calls; their answers must not change")
+    tested = commands.add_parser(
+        "test", help="repeat saved calls and check that their answers have not changed"
+    )
     _add_source(tested)
     tested.add_argument(
-        "calls", type=Path, metavar="FILE", help="saved calls (.calls.jsonl, or what record wrote)"
+        "calls",
+        type=Path,
+        metavar="FILE",
+        help="saved calls (.calls.jsonl, or a file from `tools record`)",
     )
     tested.set_defaults(action=_test)
     _add_offers(commands)
     added = commands.add_parser(
-        "add", help="recognize a pasted MCP server, list its tools, and write it down"
+        "add", help="recognize a pasted MCP server, list its tools, and save it"
     )
     added.add_argument("--name", default="", help="its name (default: of its package or host)")
     added.add_argument(
@@ -130,15 +137,15 @@ def add_tools(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="NAME=VALUE",
-        help="a variable of its program, or a header (Name: value) of an address",
+        help="an environment variable of its program, or a header (Name: value) for its address",
     )
     _add_server_file(added)
-    added.add_argument("--prompt", type=Path, metavar="FILE", help="declare it in this prompt, too")
+    added.add_argument("--prompt", type=Path, metavar="FILE", help="also declare it in this prompt")
     added.add_argument(
         "--tool", action="append", default=[], metavar="NAME", help="a tool that the prompt uses"
     )
     added.add_argument("--replace", action="store_true", help="replace a server of that name")
-    added.add_argument("--untried", action="store_true", help="write it without starting it")
+    added.add_argument("--untried", action="store_true", help="save it without starting it")
     added.add_argument(
         "text",
         nargs=argparse.REMAINDER,
@@ -146,7 +153,7 @@ def add_tools(parser: argparse.ArgumentParser) -> None:
         help="JSON of a README, command line, address, or a `claude mcp add` line",
     )
     added.set_defaults(action=_add)
-    removed = commands.add_parser("remove", help="take an MCP server out of its file")
+    removed = commands.add_parser("remove", help="remove an MCP server from its file")
     removed.add_argument("name", metavar="NAME")
     _add_server_file(removed)
     removed.set_defaults(action=_remove, prompt=None)
@@ -161,11 +168,11 @@ def _add_offers(commands: argparse._SubParsersAction[_AnyOrderParser]) -> None:
         shown.add_argument("name", nargs="?", metavar="NAME", help="name, or address of a resource")
         _add_values(shown)
         shown.set_defaults(action=_offers, kinds=meant)
-    completed = commands.add_parser("complete", help="list what a server proposes for an argument")
+    completed = commands.add_parser("complete", help="list a server's suggestions for an argument")
     _add_source(completed)
     completed.add_argument("name", metavar="NAME", help="prompt, or resource template")
     completed.add_argument("completed", metavar="ARGUMENT")
-    completed.add_argument("text", nargs="?", default="", metavar="TEXT", help="what is typed")
+    completed.add_argument("text", nargs="?", default="", metavar="TEXT", help="typed text")
     _add_values(completed)
     completed.set_defaults(action=_complete, kinds=("prompt", "resource template"))
 
@@ -221,7 +228,7 @@ def _serve(options: argparse.Namespace) -> int:
         for pipe in (0, 1):
             os.fstat(pipe)
     except OSError:
-        raise UsageError("it is served over standard input and output; one is closed") from None
+        raise UsageError("serving needs standard input and output; one is closed") from None
     if options.file.suffix == ".jsonl":
         return _serve_session(options.file)
     rest = [str(options.file)]
@@ -242,7 +249,7 @@ def _serve_session(file: Path) -> int:
     except SessionError as error:
         raise UsageError(str(error)) from None
     if session.cut:
-        tell(f"{file.name}: {counted(session.cut, 'message')} not kept whole, being too long")
+        tell(f"{file.name}: {counted(session.cut, 'message')} incomplete because of their length")
     SessionServer(session, sys.stdout.buffer).serve(sys.stdin.buffer)
     return FINE
 
@@ -317,7 +324,7 @@ def list_tools(options: argparse.Namespace) -> int:
     if len(servers) > 1 and not options.server:
         if options.session is not None:
             raise UsageError(
-                f"--session is for one server; say --server, one of {', '.join(servers)}"
+                f"--session is for one server; use --server with one of {', '.join(servers)}"
             )
         return asyncio.run(_list_servers(options, servers))
     return asyncio.run(_list_source(options))
@@ -481,7 +488,7 @@ def _tried(
     try:
         specs = asyncio.run(pasted_server.list_pasted(server, folder, terminal_asker()))
     except ToolSourceError as error:
-        tell(f"prompt-studio: {error}; nothing was written (--untried writes it)")
+        tell(f"prompt-studio: {error}; nothing was saved (--untried saves it)")
         return None
     for spec in specs:
         first = spec.description.strip().partition("\n")[0]

@@ -46,7 +46,7 @@ _DESCRIPTIONS = (".json", ".yaml", ".yml")
 
 
 class UnknownSourceError(ValueError):
-    """The name is not that of a tool source; the text says why."""
+    """Error for a name that is not that of a tool source; the text says why."""
 
 
 def is_address(place: str) -> bool:
@@ -118,7 +118,9 @@ def _server(path: Path, wanted: str) -> McpServer:
     if wanted and wanted not in found.servers:
         raise UnknownSourceError(f"{path.name} has no server {wanted!r}; it has {names}")
     if not wanted and len(found.servers) != 1:
-        raise UnknownSourceError(f"{path.name} has several servers; say --server, one of {names}")
+        raise UnknownSourceError(
+            f"{path.name} has several servers; use --server with one of {names}"
+        )
     name = wanted or next(iter(found.servers))
     return McpServer(name, found.servers[name], origin=path)
 
@@ -184,7 +186,7 @@ class SourceToolSet:
 
     def _server(self) -> McpSource:
         if not isinstance(self._source, McpSource):
-            raise UsageError(f"{self._source.label} is no MCP server: only these have such")
+            raise UsageError(f"{self._source.label} is not an MCP server, which this command needs")
         return self._source
 
     async def call(
@@ -304,7 +306,7 @@ def ask_trust(options: argparse.Namespace) -> None:
         return
     path = Path(options.source).resolve()
     if not trust_of(options, path).is_trusted(path):
-        words = f"{path.parent} is not trusted. Run what {path.name} names, this time?"
+        words = f"{path.parent} is not trusted. Run the tools of {path.name} this time?"
         if not agreed(words, yes=False, options="--trust"):
             raise UsageError(f"nothing of {path.name} was run")
     options.is_agreed = True

@@ -83,17 +83,17 @@ def read_dataset(
             return DatasetRows(tuple(_drawn(kept, reference.take, reference.seed)), tuple(warnings))
         cases = tuple(islice(kept, MOST_ROWS + 1))
     except FileNotFoundError:
-        raise DatasetError(f"{path.name}: there is no such file beside the experiment") from None
+        raise DatasetError(f"{path.name}: the file does not exist beside the experiment") from None
     except OSError as error:
         raise DatasetError(f"{path.name} cannot be read: {error.strerror or error}") from None
     except UnicodeDecodeError:
         raise DatasetError(_encoding_fault(path)) from None
     if len(cases) > MOST_ROWS:
         raise DatasetError(
-            f"{path.name} has more than {MOST_ROWS:,} rows; draw some of them with `take: 1000`"
+            f"{path.name} has more than {MOST_ROWS:,} rows; draw a sample with `take: 1000`"
         )
     if not cases and not reference.where:
-        warnings.append(f"{path.name} holds no rows.")
+        warnings.append(f"{path.name} contains no rows.")
     return DatasetRows(cases, tuple(warnings))
 
 
@@ -221,9 +221,8 @@ def _csv_records(path: Path, warnings: list[str]) -> Iterator[tuple[int, list[st
                     continue
                 if len(cells) != len(head):
                     raise DatasetError(
-                        f"{path.name}, line {line}: the row has {counted(len(cells), 'cell')} "
-                        f"and the head has {len(head)}; a cell with commas or line breaks stands "
-                        "in quotes"
+                        f"{path.name}, line {line}: the row has {counted(len(cells), 'cell')} and "
+                        f"the head has {len(head)}; quote cells with commas or line breaks"
                     )
                 yield line, cells
             _check_end(last[0], delimiter, path, line, reader.line_num)
@@ -235,7 +234,7 @@ def _without_nul(lines: Iterable[str], path: Path, last: list[str]) -> Iterator[
     line = ""
     for number, line in enumerate(lines, 1):
         if "\0" in line:
-            raise DatasetError(f"{path.name}, line {number}: the line holds a NUL character")
+            raise DatasetError(f"{path.name}, line {number}: the line contains a NUL character")
         yield line
     last[0] = line
 
@@ -255,7 +254,7 @@ def _check_end(last: str, delimiter: str, path: Path, first: int, number: int) -
         list(csv.reader([rest], delimiter=delimiter, strict=True))
     except csv.Error as error:
         if "unexpected end" in str(error):
-            words = "a quotation mark is not closed: the file is cut off, or a mark is missing"
+            words = "a quotation mark is not closed: the file is truncated, or a mark is missing"
             raise DatasetError(f"{path.name}, line {first}: {words}") from None
 
 
@@ -271,10 +270,10 @@ def _check_head(head: list[str], path: Path, warnings: list[str]) -> None:
         raise DatasetError(f"{path.name}: the first line must name the columns")
     twice = sorted({name for name in head if name and head.count(name) > 1})
     if twice:
-        raise DatasetError(f"{path.name}, line 1: the column {twice[0]!r} is there twice")
+        raise DatasetError(f"{path.name}, line 1: the column {twice[0]!r} occurs twice")
     for name in head:
         if name.startswith("__") and not _is_known(name):
-            warnings.append(f"{path.name}: the column {name!r} is not known; it is not read.")
+            warnings.append(f"{path.name}: the column {name!r} is unknown; it is ignored.")
 
 
 def _is_known(name: str) -> bool:
@@ -449,7 +448,7 @@ def document_rows(
         return [DocumentRow((), value, 1)]
     items = value[place[0]] if place and isinstance(value, Mapping) else value
     if not isinstance(items, list):
-        raise DatasetError(f"{path.name} must hold a list of rows")
+        raise DatasetError(f"{path.name} must contain a list of rows")
     place = place or ()
     lines = {
         entry.path[-1]: source.position(entry.key.start).line

@@ -78,7 +78,7 @@ def with_rows(text: str, path: Path, rows: Sequence[JsonObject]) -> str:
     if suffix == ".json":
         return _with_json_rows(text, path, rows)
     if text.strip() and not isinstance(read_yaml(text).value, list):
-        raise datasets.DatasetError(f"{path.name} is no list of rows; add them by hand")
+        raise datasets.DatasetError(f"{path.name} is not a list of rows; add them yourself")
     return text + gap + "".join(f"{line}\n" for line in write_yaml({"rows": list(rows)})[1:])
 
 
@@ -97,7 +97,7 @@ def without_rows(text: str, path: Path, lines: Collection[int]) -> str:
     if suffix in _LINES:
         kept = StringIO(text, newline="").readlines()  # a text may hold other line separators
         return "".join(line for number, line in enumerate(kept, 1) if number not in lines)
-    raise datasets.DatasetError(f"{path.name}: rows of JSON and YAML are taken away by hand")
+    raise datasets.DatasetError(f"{path.name}: rows of JSON and YAML must be removed by hand")
 
 
 # CSV ----------------------------------------------------------------------------------------------
@@ -201,7 +201,7 @@ def _holds(found: JsonObject, held: JsonObject) -> bool:
 
 
 def _gone(path: Path, line: int) -> datasets.DatasetError:
-    return datasets.DatasetError(f"{path.name}: the row of line {line} is not there any more")
+    return datasets.DatasetError(f"{path.name}: the row of line {line} no longer exists")
 
 
 # JSON and YAML ------------------------------------------------------------------------------------
@@ -262,7 +262,7 @@ def _with_entry(text: str, path: Path, line: int, name: str, value: Json, held: 
         or not isinstance(again.value, dict)
         or _values_of(again.value, name) != wanted
     ):
-        raise datasets.DatasetError(f"{path.name}, line {line}: the value has no place there")
+        raise datasets.DatasetError(f"{path.name}, line {line}: the value cannot be stored there")
     return after
 
 
@@ -285,7 +285,7 @@ def _with_json_rows(text: str, path: Path, rows: Sequence[JsonObject]) -> str:
         named = {f"{stem} {count + number}": dict(row) for number, row in enumerate(rows, 1)}
         return json.dumps({**value, **named}, ensure_ascii=False, indent=2) + "\n"
     if not isinstance(value, list):
-        raise datasets.DatasetError(f"{path.name} is no list of rows; add them by hand")
+        raise datasets.DatasetError(f"{path.name} is not a list of rows; add them yourself")
     added = ",\n  ".join(json.dumps(dict(row), ensure_ascii=False) for row in rows)
     closing = "]\n"
     end = text.rindex("]") if text.strip() else 0

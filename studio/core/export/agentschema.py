@@ -70,8 +70,8 @@ def _of_agent_framework(document: PromptDocument) -> Iterator[str]:
     """Yield notes on what the runtime of such files does with the instructions."""
     if not _plain_instructions(document):
         yield (
-            "No runtime renders these instructions: Agent Framework knows no template and no "
-            "roles, and sends them as they are written. Its users' messages come as it runs."
+            "No runtime renders these instructions: Agent Framework has no templates or roles, "
+            "and sends them unchanged. Users' messages are added at run time."
         )
     if document.tools or document.outputs:
         yield "Agent Framework writes the schemas of tools and outputs in its own way."
@@ -111,7 +111,7 @@ def _words(draft: ConversionDraft, document: PromptDocument) -> Iterator[str]:
         if reference is not None and reference.protocol == "env" and len(entry.value):
             edits.append(TextEdit(entry.value, write_scalar(f"=Env.{reference.argument}")))
             if reference.default:
-                yield f"{reference.argument}: Agent Framework takes no default of a variable."
+                yield f"{reference.argument}: Agent Framework supports no default of a variable."
     draft.apply(edits)
 
 
@@ -175,8 +175,8 @@ def _losses(document: PromptDocument) -> Iterator[str]:
     for item in (*document.inputs, *document.outputs):
         if item.kind not in _KINDS:
             yield (
-                f"{item.name}: AgentSchema knows no properties of kind {item.kind!r}; it stays in "
-                "the file as written."
+                f"{item.name}: AgentSchema has no properties of kind {item.kind!r}; it stays in "
+                "the file unchanged."
             )
     for block in ("inputs", "outputs"):
         for name, written in _items(document.data.get(block)):
@@ -186,7 +186,7 @@ def _losses(document: PromptDocument) -> Iterator[str]:
     for name, tool in _items(document.data.get("tools")):
         kind = tool.get("kind")
         if kind not in _TOOLS and "connection" not in tool:
-            yield f"tools.{name}: AgentSchema wants a connection for a tool of kind {kind!r}."
+            yield f"tools.{name}: AgentSchema needs a connection for a tool of kind {kind!r}."
 
 
 def _references(document: PromptDocument) -> Iterator[str]:
@@ -194,10 +194,10 @@ def _references(document: PromptDocument) -> Iterator[str]:
     for path in (("model",), ("model", "options"), ("model", "connection")):
         block = value_at(document.data, path)
         if isinstance(block, str) and whole_reference(block) is not None:
-            yield f"{'.'.join(path)}: AgentSchema takes no reference in place of this block."
+            yield f"{'.'.join(path)}: AgentSchema supports no reference in place of this block."
     for key in ("inputs", "outputs", "tools"):
         if isinstance(document.data.get(key), str):
-            yield f"{key}: AgentSchema takes no file or reference in place of this list."
+            yield f"{key}: AgentSchema does not support a file or reference in place of this list."
 
 
 def _items(value: Json) -> list[tuple[str, JsonObject]]:
@@ -210,7 +210,7 @@ def _items(value: Json) -> list[tuple[str, JsonObject]]:
 
 def _no_model(document: PromptDocument, model: str) -> Problem:
     at = document.model.span or Span(0, 0)
-    message = "AgentSchema requires model.id, and no model is named: the file gets an empty one."
+    message = "AgentSchema requires model.id, but no model is named: it will be empty."
     fixes: tuple[Fix, ...] = ()
     if model:
         edits = keeping_dialect(document, set_value(document, ("model", "id"), write_scalar(model)))

@@ -92,7 +92,7 @@ def _collect(source: ExportSource) -> _Packed:
         if reference.protocol == "env":
             packed.losses.append(
                 f"The value of ${{env:{reference.argument}}} is not packed: secrets and settings "
-                "stay with whoever runs it."
+                "are not part of a bundle."
             )
     packed.files[MANIFEST] = _manifest(packed, name)
     return packed
@@ -130,7 +130,7 @@ def _add_file(
         return
     inside = PurePosixPath(written.replace("\\", "/"))
     if inside.is_absolute() or ".." in inside.parts:
-        packed.losses.append(f"{written!r} is not packed: it lies outside the prompt's folder.")
+        packed.losses.append(f"{written!r} is not packed: it is outside the prompt's folder.")
         return
     name = str(inside)
     if name in packed.files:
@@ -161,7 +161,7 @@ def _sources(packed: _Packed, source: ExportSource, folder: Path | None) -> None
                 )
             case McpServer(name):
                 packed.losses.append(
-                    f"The MCP server {name} is a program of its own and is not packed; the prompt "
+                    f"The MCP server {name} is a separate program and is not packed; the prompt "
                     "names it."
                 )
             case _:
@@ -209,7 +209,7 @@ def _local(packed: _Packed, path: Path, folder: Path | None, role: str) -> str |
     except ValueError:
         inside = None
     if inside is None:
-        packed.losses.append(f"{path.name!r} is not packed: it lies outside the prompt's folder.")
+        packed.losses.append(f"{path.name!r} is not packed: it is outside the prompt's folder.")
         return None
     name = inside.as_posix()
     if name in packed.files:

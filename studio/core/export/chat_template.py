@@ -109,8 +109,8 @@ def chat_template(source: ExportSource) -> ChatTemplate:
         TemplateMessage(message.role, message.parts, message.attributes) for message in messages
     )
     why = (
-        "The template begins messages inside loops or conditions, which a list of messages cannot "
-        "do: the file holds the messages as they are with the values of now."
+        "The template starts messages inside loops or conditions, which a list of messages "
+        "cannot: the file contains the messages with the current values."
     )
     return ChatTemplate(items, document.template.format, is_plain=True, losses=(why, *losses))
 

@@ -36,7 +36,7 @@ def utf8_problem(text: str) -> Problem | None:
         return Problem(
             NOT_UTF8,
             Severity.ERROR,
-            f"The character {text[error.start]!r} cannot be written to a file; take it out.",
+            f"The character {text[error.start]!r} cannot be written to a file; remove it.",
             Span(error.start, error.end),
         )
     return None
@@ -99,7 +99,9 @@ def _of_prompty2(sent: SentRequest, document: PromptDocument) -> SentRequest:
     """
     model = document.model
     if model.api_type in ("embedding", "image"):
-        raise RuntimeRefusal(f"it gives messages to the API for {model.api_type}, which takes none")
+        raise RuntimeRefusal(
+            f"it sends messages to the API for {model.api_type}, which accepts none"
+        )
     provider = model.provider.lower()
     if provider not in _PROVIDERS:
         raise RuntimeRefusal(
@@ -112,7 +114,7 @@ def _of_prompty2(sent: SentRequest, document: PromptDocument) -> SentRequest:
     if asked and provider != "anthropic":
         unknown = asked.difference(option_names(model.api_type))
         if unknown:
-            raise RuntimeRefusal(f"the openai package knows no option {', '.join(sorted(unknown))}")
+            raise RuntimeRefusal(f"the openai package has no option {', '.join(sorted(unknown))}")
     # The studio asks providers of Responses not to store anything.
     dropped = {key for key in ("store", "include") if key not in further}
     if not is_reasoning:

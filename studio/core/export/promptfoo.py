@@ -65,7 +65,7 @@ def promptfoo_config(source: ExportSource) -> ExportResult:
         items = [_as_jinja(item) for item in items]
     items = [_with_name(item) for item in items]
     if any(isinstance(item, dict) and "thread" in item for item in items):
-        losses.append("A thread of messages has no place in a promptfoo prompt; left out.")
+        losses.append("A thread of messages is not possible in a promptfoo prompt; left out.")
         items = [i for i in items if not (isinstance(i, dict) and "thread" in i)]
     losses += model_losses(source)
     source = with_model(source)
@@ -265,7 +265,9 @@ def _entry(item: Json, source: ExportSource, losses: list[str]) -> Iterator[Json
     elif isinstance(item, Mapping) and isinstance(item.get("path"), str):
         further = ", ".join(key for key in item if key != "path")
         if further:
-            losses.append(f"tests of {item['path']}: promptfoo takes no {further}; left out.")
+            losses.append(
+                f"tests of {item['path']}: promptfoo does not support {further}; left out."
+            )
         yield item["path"]
     elif isinstance(item, str):
         yield item
@@ -300,7 +302,7 @@ def _without_own(value: Json, losses: list[str]) -> Json:
             kind = item.get("type") if isinstance(item, Mapping) else None
             word = kind.removeprefix("not-") if isinstance(kind, str) else ""
             if word in _OWN_TYPES:
-                words = f"promptfoo knows no assertion {kind!r}; it is left out."
+                words = f"promptfoo has no assertion {kind!r}; it is left out."
                 losses += [words] if words not in losses else []
             else:
                 found.append(_without_own(item, losses))

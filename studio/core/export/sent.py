@@ -103,8 +103,8 @@ class CurlCommand:
         connection = source.document.model.connection
         if connection.get("endpoint") and not self._speaks_to_the_document(source):
             yield (
-                f"The prompt names {connection['endpoint']}, which does not speak "
-                f"{LABELS[self.provider]}: the command goes to "
+                f"The prompt names {connection['endpoint']}, which does not support "
+                f"{LABELS[self.provider]}: the command uses "
                 f"{request_script.endpoint_of(self.provider).address}."
             )
 
@@ -353,7 +353,7 @@ def compare_rounds(
             found.append(RoundTrip(name, f"{program} cannot render the prompt: {error}"))
             continue
         except RuntimeRefusal as error:
-            found.append(RoundTrip(name, f"{program} does not take it: {error}."))
+            found.append(RoundTrip(name, f"{program} does not accept it: {error}."))
             continue
         found.append(compare_requests(name, sent_by_studio(each, form), got, loose=loose))
     return tuple(found)

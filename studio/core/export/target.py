@@ -204,7 +204,7 @@ class ExportSource:
         return unique((*self.prepared.document.problems, *self.prepared.problems))
 
 
-VALUES_OF_NOW = "values of now"
+VALUES_OF_NOW = "current values"
 """Name of the round with the values of the inputs form."""
 
 
@@ -412,8 +412,8 @@ def make_checked(target: ExportTarget, source: ExportSource) -> ExportResult:
     document = source.document
     written = made.text.encode("utf-8", "replace") + (made.data or b"")
     lines = [
-        f"A key goes along that is written in line {document.source.position(place.start).line}: "
-        "whoever gets the file can use it. Write ${env:NAME} there instead."
+        f"The file contains the key written in line {document.source.position(place.start).line}: "
+        "anyone with the file can use it. Write ${env:NAME} there instead."
         for place, value in written_secrets(document)
         if any(form in written for form in _forms(value))
     ]

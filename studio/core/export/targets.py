@@ -29,8 +29,8 @@ def _body(provider: Provider) -> FileTarget:
         f"Request body: {LABELS[provider]}",
         "Use in code",
         ".json",
-        f"The body that {LABELS[provider]} gets, as JSON, with the values of the inputs and the "
-        "pictures in it.",
+        f"The request body for {LABELS[provider]} as JSON, including the values of the inputs and "
+        "the pictures.",
         partial(request_body, provider),
         needs_values=True,
     )
@@ -42,8 +42,8 @@ def _curl(provider: Provider) -> FileTarget:
         f"curl command: {LABELS[provider]}",
         "Use in code",
         ".sh",
-        "A shell script that sends the request with curl, to the address that the prompt names. "
-        "The key is taken from the environment when it runs, and stands nowhere in it.",
+        "A shell script that sends the request with curl to the address in the prompt. The key "
+        "is read from the environment and is not in the script.",
         CurlCommand(provider).make,
         needs_values=True,
     )
@@ -52,26 +52,26 @@ def _curl(provider: Provider) -> FileTarget:
 TARGETS: tuple[ExportTarget, ...] = (
     FileTarget(
         "file",
-        "Prompt file, as it is",
+        "Prompt file, unchanged",
         "Give to a colleague",
         ".prompty",
-        "The text of the editor, byte for byte, once it is checked and proven.",
+        "The text of the editor, byte for byte, after checking it.",
         prompt_file,
     ),
     _dialect(
         "prompty",
         "Prompty 2 file",
-        "Microsoft's Prompty 2: its runtimes for Python, C# and JavaScript load it.",
+        "Microsoft's Prompty 2, for its runtimes for Python, C# and JavaScript.",
     ),
     _dialect(
         "section",
         "Section dialect file",
-        "The older prompt sections: body tools, tool calls, media and threads are markers.",
+        "The older section dialect: body tools, tool calls, media and threads are markers.",
     ),
     _dialect(
         "legacy",
         "Prompty 1 file (legacy)",
-        "For runtimes that stayed with Prompty 1: model.configuration, parameters, sample.",
+        "For runtimes of Prompty 1: model.configuration, parameters, sample.",
     ),
     FileTarget(
         "agentschema",
@@ -93,8 +93,8 @@ TARGETS: tuple[ExportTarget, ...] = (
         "Python script (openai)",
         "Use in code",
         ".py",
-        "Runs as it is: fills in the inputs, asks the model through the openai package, runs the "
-        "Python tools and asks again until there is an answer.",
+        "A complete script: fills in the inputs, calls the model with the openai package, runs "
+        "the Python tools and repeats until there is an answer.",
         python_script,
     ),
     FileTarget(
@@ -111,8 +111,9 @@ TARGETS: tuple[ExportTarget, ...] = (
         "promptfoo configuration",
         "Other prompt formats",
         ".yaml",
-        "The prompt with its model, and each saved input set as a test, for promptfoo eval. It "
-        "renders with Nunjucks; read back here by Jinja2 with values as JavaScript has them.",
+        "The prompt with its model, and each saved input set as a test, for promptfoo eval. "
+        "promptfoo renders with Nunjucks; it is read back here with Jinja2 and JavaScript's "
+        "values.",
         promptfoo_config,
     ),
     FileTarget(
@@ -120,7 +121,7 @@ TARGETS: tuple[ExportTarget, ...] = (
         "Messages (JSONL)",
         "Use in code",
         ".jsonl",
-        "One line per saved input set (without sets, one for the values of now), in the form that "
+        "One line per saved input set (without sets, one for the current values), in the form that "
         "evaluation and training sets take.",
         messages_jsonl,
         needs_values=True,
@@ -130,8 +131,8 @@ TARGETS: tuple[ExportTarget, ...] = (
         "Markdown document",
         "Give to a colleague",
         ".md",
-        "For people: inputs and tools as tables, and every message as the model gets it, in a "
-        "fence that keeps each character.",
+        "For readers: inputs and tools as tables, and every message exactly as sent, in a code "
+        "block.",
         markdown_document,
         needs_values=True,
     ),
@@ -140,8 +141,8 @@ TARGETS: tuple[ExportTarget, ...] = (
         "Bundle (zip)",
         "Give to a colleague",
         ".zip",
-        "One file to hand on: the prompt, the files and pictures it refers to, its Python tools, "
-        "its input sets, and a manifest with a hash of each. The same prompt gives the same bytes.",
+        "One file to pass on: the prompt, the files and pictures it refers to, its Python tools, "
+        "its input sets, and a manifest with a hash of each. Equal prompts give equal bytes.",
         bundle,
     ),
 )

@@ -23,7 +23,7 @@ def unlisted_tools(source: ExportSource) -> Iterator[str]:
         elif isinstance(item, McpServer) and item.name not in {
             t.name for t in source.document.tools
         }:
-            yield f"The tools of the MCP server {item.name} are left out: it was not asked."
+            yield f"The tools of the MCP server {item.name} are left out: it was not started."
 
 
 def unresolved_references(source: ExportSource) -> Iterator[str]:
@@ -36,8 +36,8 @@ def unresolved_references(source: ExportSource) -> Iterator[str]:
     found = [reference for text in texts for reference in find_references(text)]
     for name in dict.fromkeys(item.argument for item in found if item.protocol == "env"):
         yield (
-            f"The reference ${{env:{name}}} stays as it is written: the values of variables are "
-            "never put into an export."
+            f"The reference ${{env:{name}}} stays unchanged: an export never contains values of "
+            "variables."
         )
 
 
@@ -87,7 +87,7 @@ def _with_fixed_parameters(source: ExportSource) -> tuple[PromptDocument, tuple[
         if any(front.start <= span.start < front.end for span in item.uses)
     ]
     lines = tuple(
-        f"The parameter {name!r} of the settings is fixed to its value of now."
+        f"The parameter {name!r} of the settings is fixed to its current value."
         if name in given
         else f"The parameter {name!r} of the settings has no value; its reference stays as written."
         for name in names

@@ -248,7 +248,7 @@ def _model(data: JsonObject, kind: AgentFileKind, work: Composition) -> None:
     if kind.startswith("opencode") and slash:
         model, _, variant = inner.partition("#")
         if variant:
-            work.notes.append(f"model: the variant {variant!r} has no place in a prompt file.")
+            work.notes.append(f"model: the variant {variant!r} is not possible in a prompt file.")
     elif re.fullmatch(r"claude-[\w.-]+", name):
         model, provider = name, "anthropic"
     elif name:
@@ -285,7 +285,7 @@ def _github(data: JsonObject, work: Composition, name: str) -> Imported:
     for item in objects_of(data.get("messages")):
         content = str(item.get("content", ""))
         if content != content.rstrip("\n"):
-            work.notes.append("Line ends at the end of a message are not kept.")
+            work.notes.append("Line ends at the end of a message are not preserved.")
         text = _filled(content, SYNTAXES["github"], work)
         work.messages += read_items(
             [{"role": str(item.get("role", "user")).lower(), "content": text}]

@@ -229,5 +229,5 @@ def _text(data: JsonObject, key: str) -> str:
     value = data.get(key)
     lines = value if isinstance(value, list) else [value or ""]
     if not all(isinstance(line, str) for line in lines):
-        raise ImportFailure(f"{key}: AgentSchema wants one text here; write it as a text.")
+        raise ImportFailure(f"{key}: AgentSchema needs one text here; write it as a text.")
     return "\n".join(str(line) for line in lines)

@@ -54,7 +54,7 @@ def foreign_parts(data: JsonObject, form: str) -> Iterator[str]:
     for item in gemini_rows(data) if form == "gemini" else listed:
         kind, role = str(item.get("type", "message")), str(item.get("role", "user"))
         if role.lower() not in ROLES:
-            yield f"messages: the role {role!r} is not known; its message is the user's now."
+            yield f"messages: the role {role!r} is unknown; its message becomes a user message."
         for call in objects_of([item, *list_of(item.get("tool_calls"))]):
             if call.get("type") in ("custom", "custom_tool_call"):
                 name = object_of(call.get("custom", call)).get("name")
@@ -63,12 +63,12 @@ def foreign_parts(data: JsonObject, form: str) -> Iterator[str]:
                     "whose argument 'input' has its text."
                 )
         if form == "openai-responses" and kind not in ("message", "reasoning", *CALLS):
-            yield f"input: an item of type {kind!r} has no place in a prompt file; it is left out."
+            yield f"input: an item of type {kind!r} is not possible in a prompt; it is left out."
         for block in objects_of(item.get("content")):
             kind = part_kind(block)
             is_read = kind in PART_KINDS or kind == "tool_use"
             held = object_of(block.get("file", block.get("source"))).get("file_id")
             if held and is_read:
-                yield f"messages: the provider holds {held!r}; put the file beside the prompt."
+                yield f"messages: {held!r} is stored at the provider; save it beside the prompt."
             if not is_read and not (form == "anthropic" and is_step(kind)):
-                yield f"messages: a block of type {kind!r} is no part of a prompt; it stays JSON."
+                yield f"messages: a block of type {kind!r} is not part of a prompt; it stays JSON."

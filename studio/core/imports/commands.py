@@ -55,7 +55,7 @@ def import_curl(text: str) -> Imported:
         ImportFailure: it sends no JSON request.
     """
     if not is_curl(text):
-        raise ImportFailure("There is no curl command in it; a script of commands is no prompt.")
+        raise ImportFailure("It contains no curl command; a script of commands is not a prompt.")
     here = _HERE.search(text)
     command = text[text.index("curl") :]
     words = _words(command[: command.index("<<")] if here and "<<" in command else command)
@@ -122,7 +122,7 @@ def import_script(text: str) -> Imported:
     if not is_langchain:
         _script_messages(text, found.get("MESSAGES"), work)
     if not work.messages:
-        raise ImportFailure("The script holds no messages in its list MESSAGES.")
+        raise ImportFailure("The script has no messages in its list MESSAGES.")
     model = _model(found)
     if model:
         work.front["model"] = model
@@ -201,7 +201,7 @@ def _literal_pairs(node: ast.Dict, work: Composition) -> JsonDict:
         try:
             found[name] = ast.literal_eval(value)
         except (ValueError, TypeError, SyntaxError, RecursionError):
-            work.notes.append(f"{name}: its value is made by code, and is left out.")
+            work.notes.append(f"{name}: its value is computed by code, and is left out.")
     return found
 
 
@@ -261,7 +261,9 @@ def import_bundle(content: bytes) -> Imported:
             names = archive.namelist()
             prompts = [name for name in names if name.endswith(".prompty")]
             if "manifest.json" not in names or not prompts:
-                raise ImportFailure("This zip is not a bundle: it holds no manifest and no prompt.")
+                raise ImportFailure(
+                    "This zip is not a bundle: it contains no manifest and no prompt."
+                )
             name = min(prompts, key=lambda each: each.count("/"))
             text = archive.read(name).decode("utf-8")
             beside = name.removesuffix(".prompty") + ".inputs.json"

@@ -105,9 +105,7 @@ def compose(work: Composition) -> str:
     fault = next((p for p in parse(text).problems if p.code in _NO_TEMPLATE), None)
     if fault is None or fault.severity is not Severity.ERROR:
         return text
-    work.notes.append(
-        f"The template is kept letter by letter, since it cannot be read: {fault.message}"
-    )
+    work.notes.append(f"The template is kept unchanged, since it is invalid: {fault.message}")
     work.is_template = False
     if work.format == "mustache":
         work.format = "jinja2"
@@ -193,7 +191,7 @@ def _template(text: str, work: Composition) -> str:
     """Return a template's text in which a line that looks like a role marker stays text."""
     if work.format != "jinja2":
         if _MARKER.search(text):
-            work.notes.append("A line of a message looks like a role marker, and is one now.")
+            work.notes.append("A line of a message looks like a role marker and is now one.")
         return text
     text = _without_markers(text)
     return _REFERENCE.sub('{{ "$" }}', text) if work.parser == "section" else text
@@ -213,7 +211,7 @@ def _marker(work: Composition, message: Message) -> str:
             if not (isinstance(value, str) and ('"' in value or "\n" in value)):
                 pairs.append(f"{key}={words}")
                 continue
-        work.notes.append(f"{message.role}: the attribute {key} has no place in a role marker.")
+        work.notes.append(f"{message.role}: the attribute {key} is not possible in a role marker.")
     return f"{message.role}[{', '.join(pairs)}]:" if pairs else f"{message.role}:"
 
 
@@ -260,8 +258,8 @@ def _runs_to_threads(work: Composition) -> None:
         done.append(name)
         if work.is_template and any(_holds_braces(message) for message in run):
             work.notes.append(
-                f"{name}: messages with calls, results or marked media stand in a thread, where"
-                " variables are not filled in."
+                f"{name}: messages with calls, results or marked media are in a thread, where "
+                "variables are not rendered."
             )
         run.clear()
 
@@ -330,7 +328,7 @@ def _check(work: Composition, text: str) -> None:
             role = one.get("role") if isinstance(one, Mapping) else ""
             work.notes.append(
                 f"Message {index + 1} ({role}) reads a little differently: line ends at its ends "
-                "are not kept."
+                "are not preserved."
             )
     if len(wanted) != len(again):
         work.notes.append(f"{counted(len(again), 'message')} instead of {len(wanted)}.")
@@ -388,7 +386,7 @@ def declare_variables(
     texts = [part.text for part in parts if isinstance(part, TextPart)]
     texts += [part.source for part in parts if isinstance(part, MediaPart)]
     found = find_variables("\n".join(texts), work.format) if work.is_template else ((), ())
-    work.notes += (f"The template needs a look: {problem.message}" for problem in found[1])
+    work.notes += (f"Check the template: {problem.message}" for problem in found[1])
     names = [variable.name for variable in found[0]]
     for name in dict.fromkeys((*names, *(values if key == "default" else ()))):
         if name not in work.inputs:

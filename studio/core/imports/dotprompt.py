@@ -172,7 +172,7 @@ class _Work:
             joined = ' | join(",")' if self._kinds.get(path) == "array" else ""
             self.write(f"{{{{ {path}{joined} }}}}")
         else:
-            self._lost(f"The helper {whole} has no place in a prompt file; it is left out.")
+            self._lost(f"The helper {whole} is not possible in a prompt file; it is left out.")
 
     def _lost(self, told: str) -> None:
         if told not in self.made.notes:
@@ -203,7 +203,7 @@ class _Work:
         name, _, given = rest.partition(" ")
         source = self._partial(name) if self._depth < _DEEPEST else None
         if source is None:
-            self._lost(f"The partial {name!r} is not beside the file; it is left out.")
+            self._lost(f"The partial {name!r} is not in the folder of the file; it is left out.")
             return
         outer = self._blocks, self._names, self._named_at
         names = {pair["key"]: self._value(pair["value"]) for pair in _PAIR.finditer(given)}
@@ -235,7 +235,7 @@ class _Work:
             self.write(f"{{% if {condition} %}}")
             self._blocks.append(("if", condition if kind == "with" else ""))
         else:
-            self._lost(f"The block {whole} has no place in a prompt file; its text stays.")
+            self._lost(f"The block {whole} is not possible in a prompt file; its text stays.")
             self._blocks.append(("", ""))
 
     def _else(self, rest: str, whole: str) -> None:
@@ -243,7 +243,7 @@ class _Work:
         self._blocks[-1] = (self._blocks[-1][0], "")
         condition = self._condition(kind, words) if self._blocks[-1][0] == "if" else ""
         if rest and not condition:
-            self._lost(f"The block {whole} has no place in a prompt file; its text stays.")
+            self._lost(f"The block {whole} is not possible in a prompt file; its text stays.")
         self.write(f"{{% elif {condition} %}}" if condition else "{% else %}")
 
     def _condition(self, kind: str, words: Sequence[str]) -> str:
@@ -277,7 +277,7 @@ class _Work:
         if name not in ("this", "."):
             return f"{scopes[-1]}.{name}" if scopes else name
         if not scopes:
-            self._lost("{{this}} outside of a block has no place in a prompt file.")
+            self._lost("{{this}} outside of a block is not possible in a prompt file.")
         return scopes[-1] if scopes else "this"
 
 
@@ -340,7 +340,7 @@ def _made(front: Json, body: str, read: Callable[[str], str]) -> Imported:
         work.notes.append("tools: only their names are in the file; declare them, or add tools.")
     _body(body, work, read)
     if not work.messages:
-        raise ImportFailure("The file holds no template.")
+        raise ImportFailure("The file contains no template.")
     name = work.front.get("name")
     return Imported(
         compose(work), "dotprompt file", tuple(work.notes), title=str(name) if name else ""
@@ -381,11 +381,11 @@ def _outputs(value: Json, work: Composition) -> None:
     if found:
         work.front["outputs"] = {name: dict(item) for name, item in found.items()}
         if value.get("format") not in (None, "json"):
-            work.notes.append(f"output.format: {value['format']!r} has no place beside a schema.")
+            work.notes.append(f"output.format: {value['format']!r} is not possible with a schema.")
     elif value.get("schema") is not None:
         work.notes.append("output.schema: it cannot be read; declare outputs.")
     elif value.get("format") not in (None, "text"):
-        work.notes.append(f"output.format: {value['format']!r} has no place without a schema.")
+        work.notes.append(f"output.format: {value['format']!r} is not possible without a schema.")
 
 
 def _schema(value: Json) -> dict[str, JsonObject]:
@@ -450,14 +450,14 @@ def _body(text: str, work: Composition, read: Callable[[str], str]) -> None:
             work.add_thread("history")
             continue
         if role not in _ROLES:
-            work.notes.append(f"The role {role!r} is not a role of a prompt file; it is user now.")
+            work.notes.append(f"The role {role!r} is not a role of a prompt file; user is used.")
         word = role if role in _ROLES else "user"
         work.messages.append(Message(word, (TextPart(template),)))  # type: ignore[arg-type]
     if made.marked_media:
         work.parser = "section"
         work.notes.append(
-            "media in a loop, in an object or with a fixed address stand as ![image](…), which is "
-            "the section dialect: other runtimes of Prompty send it as text."
+            "media in a loop, in an object or with a fixed address are written as ![image](…), "
+            "which is the section dialect: other runtimes of Prompty send it as text."
         )
     for name in made.media:
         work.inputs[name] = {**work.inputs.get(name, {}), "kind": "image"}

@@ -61,7 +61,7 @@ def import_langfuse(data: Json) -> Imported:
         _settings(config, work)
         read_outputs(config.get("response_format"), work)
     if "@@@langfusePrompt:" in json.dumps(prompt):
-        work.notes.append("@@@langfusePrompt…@@@: another prompt belongs there; copy its text in.")
+        work.notes.append("@@@langfusePrompt…@@@: another prompt is inserted here; copy its text.")
     return _made(work, "Langfuse prompt", name)
 
 
@@ -101,7 +101,7 @@ def import_stored(data: Json) -> Imported:
         [_flat(item) for item in listed] if isinstance(listed, list) else []
     )
     if not work.messages:
-        raise ImportFailure("The export holds no messages: an eval keeps them in its runs.")
+        raise ImportFailure("The export contains no messages: an eval stores them in its runs.")
     name = _front(data, work)
     settings = block.get("sampling_params")
     _settings(ChainMap(object_of(settings), *block.maps), work)  # type: ignore[arg-type]
@@ -182,7 +182,7 @@ def import_chatgpt(data: Json, choose: int = 0) -> Imported:
         elif text.strip():
             left_out += 1
     if not work.messages:
-        raise ImportFailure("The conversation holds no text.")
+        raise ImportFailure("The conversation contains no text.")
     if left_out:
         work.notes.append(f"Left out: {left_out} (pictures, files, results of tools).")
     names = unique_names(

@@ -184,7 +184,7 @@ def with_unread_keys(data: Json, make: Callable[[Json], Imported]) -> Imported:
     record = recorded(data)
     made = make(record)
     unread = dict.fromkeys(_unread(record, ""))
-    notes = (f"{path}: has no place in a prompt file; it is left out." for path in unread)
+    notes = (f"{path}: is not possible in a prompt file; it is left out." for path in unread)
     return replace(made, notes=tuple(dict.fromkeys((*made.notes, *notes))))
 
 
@@ -240,7 +240,7 @@ def read_markdown(text: str) -> tuple[Message, ...]:
             line = text.count("\n", 0, block.start()) + 1
             raise ImportFailure(
                 f"Line {line}: the block {block['kind']!r} cannot be read: {reason_of(error)}; "
-                "write it as the export does, or leave it out."
+                "write it like the export, or remove it."
             ) from error
         at = block.end()
     made = []

@@ -94,7 +94,9 @@ def import_langchain(data: Json, read: Callable[[str], str] | None = None) -> Im
         formats.append(_format_of(kwargs))
         work.messages.append(Message("user", (TextPart(template),)))
     else:
-        raise ImportFailure(f"A prompt of the class {name!r} cannot be read: it holds no template.")
+        raise ImportFailure(
+            f"A prompt of the class {name!r} cannot be read: it contains no template."
+        )
     if not work.messages:
         raise ImportFailure("There are no messages in it.")
     _settle_format(work, formats)
@@ -128,7 +130,7 @@ def _find_prompt(data: Json, work: Composition) -> tuple[str, JsonObject] | None
     if data.get("type") == "not_implemented":
         raise ImportFailure(
             f"LangChain wrote only the name of this {name}, not what is in it: it has no JSON form."
-            " Export its text, or the messages that it makes."
+            " Export its text or its messages."
         )
     if name == "RunnableSequence":
         found = _find_prompt(kwargs.get("first"), work)
@@ -168,7 +170,7 @@ def _add(item: Json, work: Composition, formats: list[str]) -> None:
         word = str(kwargs.get("role", "user"))
         role = _ROLES.get(word.lower(), "user")
         if word.lower() not in _ROLES:
-            work.notes.append(f"The role {word!r} is not a role of a prompt file; it is user now.")
+            work.notes.append(f"The role {word!r} is not a role of a prompt file; user is used.")
     if name.endswith("PromptTemplate") and role is not None:
         prompts = kwargs.get("prompt")
         parts: list[Part] = []
@@ -239,7 +241,7 @@ def _with_examples(
         return kwargs
     try:
         if read is None:
-            raise ImportFailure("there is no folder to look in.")
+            raise ImportFailure("there is no folder to search.")
         text = read(path)
         found = parse_json(text) if path.endswith(".json") else read_yaml(text).value
     except (ImportFailure, ValueError) as failure:
@@ -315,8 +317,8 @@ def template_format(word: str) -> TemplateFormat:
     """
     if word not in _FORMATS:
         raise ImportFailure(
-            f"template_format: {word!r} is none of LangChain's ({', '.join(_FORMATS)}); is this a "
-            "prompt of another program? Export its messages, and import those."
+            f"template_format: {word!r} is not a format of LangChain ({', '.join(_FORMATS)}); if "
+            "this is a prompt of another program, export its messages and import those."
         )
     return _FORMATS[word]
 
@@ -368,7 +370,7 @@ def _read_call(name: str, item: ast.Call) -> tuple[str, Json, JsonObject]:
     found = {keyword.arg: ast.literal_eval(keyword.value) for keyword in item.keywords}
     role = next((role for role, each in CLASSES.items() if each == name), "")
     if not role:
-        raise ValueError(f"{name} is no class of a message")
+        raise ValueError(f"{name} is not a message class")
     if "additional_kwargs" in found:
         role = "developer"
     further: JsonDict = {key: found[key] for key in ("name", "tool_call_id") if key in found}

@@ -81,7 +81,7 @@ def import_promptfoo(
 def _made(data: JsonObject, text: str, read: ReadFile, choose: int, find: FindFiles) -> Imported:
     prompts = list(prompts_of(data.get("prompts"), read, find))
     if not prompts:
-        raise ImportFailure("The configuration holds no prompts.")
+        raise ImportFailure("The configuration contains no prompts.")
     if not 0 <= choose < len(prompts):
         raise ImportFailure(f"{counted(len(prompts), 'prompt')}; there is no number {choose + 1}.")
     names = unique_names([name for name, _ in prompts], " ({})")
@@ -101,7 +101,7 @@ def _made(data: JsonObject, text: str, read: ReadFile, choose: int, find: FindFi
     declare_variables(work, next(iter(sets.values()), {}), "sample")
     if len(prompts) > 1:
         others = ", ".join(name for index, name in enumerate(names) if index != choose)
-        work.notes.append(f"This is the prompt {title!r}; the file also holds: {others}.")
+        work.notes.append(f"This is the prompt {title!r}; the file also contains: {others}.")
     return Imported(
         compose(work),
         "promptfoo configuration",
@@ -163,7 +163,7 @@ def _settings(settings: JsonObject, found: JsonDict, work: Composition) -> None:
         elif found.get("id"):
             further[key] = value
         else:
-            work.notes.append(f"providers.config.{key}: has no place in a prompt file.")
+            work.notes.append(f"providers.config.{key}: is not possible in a prompt file.")
     if further:
         options["additionalProperties"] = further
     if options:
@@ -295,9 +295,9 @@ def value_of_file(path: str, text: str) -> str:
         ValueError: it is not YAML.
     """
     if path.lower().endswith(_PROGRAMS):
-        raise ImportFailure("it is a program that makes the value, and it is not run here.")
+        raise ImportFailure("it is a program that computes the value; it is not run here.")
     if path.endswith(".pdf"):
-        raise ImportFailure("the text of a PDF is not taken out here; save it as text.")
+        raise ImportFailure("text is not extracted from PDFs; save it as text.")
     if not path.endswith((".yaml", ".yml")):
         return text.strip()
     found = read_yaml(text)
@@ -346,7 +346,7 @@ def read_tests(path: str, text: str) -> Iterator[JsonObject]:
     elif suffix in ("yaml", "yml"):
         values = read_yaml(text).value
     else:
-        raise ImportFailure(f"A file of kind {suffix!r} holds no tests.")
+        raise ImportFailure(f"A file of kind {suffix!r} contains no tests.")
     for item in values if isinstance(values, list) else []:
         if isinstance(item, Mapping):
             yield item if "vars" in item or "assert" in item else {"vars": dict(item)}

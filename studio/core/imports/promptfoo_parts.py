@@ -78,7 +78,9 @@ def prompts_of(
             name = path if name.startswith("prompt ") else name
             try:
                 if re.search(r"\.(?:py|js|ts|mjs|cjs)(?::\w+)?$", path):
-                    raise ImportFailure(f"{path} is a function that makes the prompt, and no text.")
+                    raise ImportFailure(
+                        f"{path} is a function that creates the prompt, not a text."
+                    )
                 if path.endswith((".csv", ".jsonl")):
                     raise ImportFailure(f"{path} is a table of prompts; copy one into a .txt file.")
                 content = read(path)
@@ -129,11 +131,11 @@ def messages_of(content: Json, as_template: Callable[[str], str] = as_jinja) -> 
 def template_notes(content: Json) -> Iterator[str]:
     """Yield what a prompt file does not do: read JSON in a template, keep outer line breaks."""
     if any(each.text.strip("\n") != each.text for each in messages_of(content)):
-        yield "prompts: line ends at the ends of a message are not kept."
+        yield "prompts: line ends at the ends of a message are not preserved."
     if isinstance(content, str) and re.match(r"\s*\[\s*\{", content) and "{%" in content:
         yield (
-            "prompts: the template makes the JSON of a chat, which is one text here; "
-            "write its messages as sections, with the loop around them."
+            "prompts: the template creates the JSON of a chat, which is one text here; write its "
+            "messages as sections inside the loop."
         )
 
 
@@ -195,9 +197,9 @@ def asserted_experiment(data: JsonObject) -> tuple[JsonObject, tuple[str, ...]]:
     files = [item for item in tests if isinstance(item, str)]
     if not files and not any(isinstance(item, Mapping) and item.get("assert") for item in tests):
         return {}, ()
-    lines = ["tests: what they assert of answers goes into an experiment file beside the prompt."]
+    lines = ["tests: their assertions are saved in an experiment file beside the prompt."]
     if files:
-        lines.append(f"tests: {', '.join(files)} must lie beside that file.")
+        lines.append(f"tests: {', '.join(files)} must be in the folder of that file.")
     return {key: data[key] for key in _KEYS if key in data}, tuple(lines)
 
 

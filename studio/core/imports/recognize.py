@@ -474,7 +474,7 @@ def import_chat_text(text: str) -> Imported:
         messages = list(_tagged(text)) or list(_marked(text, work.notes))
     if not messages:
         form = "plain text"
-        work.notes.append("Nothing says who speaks, so the whole text is one user message.")
+        work.notes.append("The text has no role lines, so all of it is one user message.")
         messages = [Message("user", (TextPart(text.strip("\n")),))]
     work.messages += messages
     return Imported(compose(work), form, tuple(work.notes))
@@ -508,7 +508,7 @@ def _marked(text: str, notes: list[str]) -> Iterator[Message]:
         if first:
             line = text.count("\n", 0, found[0].start("word")) + 1
             notes.append(
-                f"{counted(len(found), 'line')} that name who speaks cut the text into messages, "
+                f"{counted(len(found), 'line')} with role names split the text into messages, "
                 f"from line {line} on; the text above is the system message."
             )
             yield Message("system", (TextPart(first),))

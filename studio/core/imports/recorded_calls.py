@@ -126,7 +126,7 @@ def _read(call: RecordedCall) -> _Call:
     except ValueError:
         data = None
     if asked is None or not isinstance(data, dict):
-        raise ImportFailure(f"{call.name}: it is no request to a model that can be read.")
+        raise ImportFailure(f"{call.name}: it is not a readable request to a model.")
     api = asked[0]
     if api == "gemini":
         model = call.path.partition("?")[0].rpartition("/")[2].partition(":")[0]

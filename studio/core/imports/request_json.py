@@ -440,8 +440,8 @@ def _tool(item: JsonObject, work: Composition) -> JsonObject:
         made["parameters"] = listed if same else schema
         if not same:
             work.notes.append(
-                f"tools.{name}: its schema says more than a list of properties can, so it is kept "
-                "as a JSON schema, which not every Prompty runtime reads."
+                f"tools.{name}: its schema cannot be expressed as a list of properties, so it is "
+                "kept as a JSON schema, which not every Prompty runtime supports."
             )
     if "input_schema" not in item and item.get("strict") is True:
         made["strict"] = True
@@ -470,7 +470,9 @@ def read_outputs(form: Json, work: Composition) -> None:
     holder = inner if isinstance(inner, Mapping) else form
     schema = holder.get("schema")
     if not isinstance(schema, Mapping):
-        work.notes.append(f"The answer's format {json.dumps(form)} has no place in a prompt file.")
+        work.notes.append(
+            f"The answer's format {json.dumps(form)} is not possible in a prompt file."
+        )
         return
     work.front["outputs"] = properties_of_schema(schema)
     # A schema of outputs is sent as strict, under the name of the studio.
@@ -478,7 +480,9 @@ def read_outputs(form: Json, work: Composition) -> None:
     if holder.get("strict", True) is False or schema.get("additionalProperties"):
         work.notes.append("The answer's schema is strict here: all of its properties, no others.")
     if holder.get("name") not in (None, "structured_output"):
-        work.notes.append(f"{holder.get('name')}: a prompt file names no schema of its answer.")
+        work.notes.append(
+            f"{holder.get('name')}: a prompt file has no name for the schema of its answer."
+        )
 
 
 def _is_message(item: Json) -> bool:

@@ -120,7 +120,7 @@ class ModelRequest:
     """
 
     wire: WireRecorder | None = field(default=None, compare=False, repr=False)
-    """Recorder of the bytes sent and received; None if they are not kept."""
+    """Recorder of the bytes sent and received; None if they are not preserved."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -296,6 +296,6 @@ def nothing_asked() -> ModelError:
     """Return the error for a request without messages, which is not sent."""
     return ModelError(
         "no-message",
-        "The request holds no message, so it was not sent.",
+        "The request contains no message, so it was not sent.",
         "Put user: before the question in the prompt, or give the conversation a value.",
     )

@@ -257,13 +257,13 @@ async def fetch_prices(address: str = ADDRESS) -> str:
     try:
         _read(data)
     except ValueError:
-        message = "What came is not a table of prices."
-        raise ModelError("bad-reply", message, "The one before is used.") from None
+        message = "The download is not a price table."
+        raise ModelError("bad-reply", message, "The previous one is used.") from None
     path = kept_table()
     try:
         write_private(path, data)
     except OSError as error:
-        message = f"The table of prices cannot be kept: {error.strerror or error}."
+        message = f"The table of prices cannot be saved: {error.strerror or error}."
         raise ModelError("unwritten", message, f"Make room in {path.parent}.") from None
     price_table.cache_clear()
     price_table()
@@ -288,8 +288,8 @@ async def _fetched(address: str) -> bytes:
     except (httpx2.HTTPError, httpx2.InvalidURL, OSError) as error:
         raise ModelError(
             "unreachable",
-            f"The table of prices cannot be fetched ({type(error).__name__}).",
-            "The one that is here is used; try again later.",
+            f"The table of prices cannot be downloaded ({type(error).__name__}).",
+            "The existing one is used; try again later.",
         ) from None
     return bytes(data)
 

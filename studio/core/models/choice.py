@@ -156,7 +156,7 @@ def choose_connection(
     if taken is None:
         choice = _with_api(named) if named else _default(declaration, connections)
     else:
-        reason = f"you chose it for the folder {folder}" if folder else "you chose it"
+        reason = f"you selected it for the folder {folder}" if folder else "you chose it"
         is_own = named is not None and named.connection == taken
         choice = _choice(taken, declaration, reason, prefer_document=is_own)
     if taken is not None and folder:
@@ -189,7 +189,7 @@ def _named(
     if known is not None:
         return _by_provider(known, declaration, connections, variables)
     if declaration.provider:
-        sentence = f"The prompt asks for {declaration.written!r}, which is not set up here."
+        sentence = f"The prompt requests {declaration.written!r}, which is not configured here."
         return _missing(Connection(declaration.provider, "compatible"), declaration, sentence)
     return None
 
@@ -224,7 +224,7 @@ def _by_name(name: str, declaration: ModelDeclaration, connections: Connections)
     found = connections.named(name)
     if found is not None:
         return _choice(found, declaration, f"the prompt names the connection {name!r}")
-    sentence = f"The prompt names the connection {name!r}, which is not set up here."
+    sentence = f"The prompt names the connection {name!r}, which is not configured here."
     return _missing(Connection(name, "compatible"), declaration, sentence)
 
 
@@ -309,7 +309,7 @@ def _by_key(
     if variables.get(variable):
         reason = f"the prompt's provider is {name!r} and {variable} is set"
         return _choice(made, declaration, reason)
-    sentence = f"The prompt asks for {name!r}: add a connection, or set {variable}."
+    sentence = f"The prompt requests {name!r}: add a connection, or set {variable}."
     return _missing(made, declaration, sentence)
 
 
@@ -318,7 +318,7 @@ def _default(declaration: ModelDeclaration, connections: Connections) -> ModelCh
         connections.default_connection, declaration, "the default", prefer_document=False
     )
     if declaration.id and choice.declaration.id != declaration.id:
-        warning = f"The prompt asks for the model {declaration.id!r} and names no connection."
+        warning = f"The prompt requests the model {declaration.id!r} but names no connection."
         return replace(choice, warning=warning)
     return choice
 
@@ -386,7 +386,7 @@ def open_model(
             raise ModelError(
                 "no-person",
                 "Connections of the kind 'I am the model' were removed.",
-                "Choose another one; at a pause, 'Answer in its place' takes your own reply.",
+                "Choose another one; at a pause, 'Answer in its place' uses your own reply.",
             )
         case "replay":
             path = _path(connection, "recording", "no-recording", "Choose its file.")

@@ -185,7 +185,7 @@ def provider_at(connection: Connection) -> Provider:
 # The file of connections: readable TOML, never with a key in it.
 
 _HEAD = (
-    "# Connections of Prompt Studio. Keys are never kept here: `key` says where each one is.\n\n"
+    "# Connections of Prompt Studio. Keys are never stored here: `key` says where each one is.\n\n"
 )
 _FIELDS = {each.name: each.default for each in fields(Connection)}
 _MOST = 1_000_000_000
@@ -309,7 +309,7 @@ def connections_text(connections: Connections) -> str:
 def _entry(connection: Connection) -> dict[str, object]:
     """Return a connection's entry without default values."""
     if not is_reference(connection.key):
-        raise ValueError(f"connection {connection.name!r} holds a key instead of a reference")
+        raise ValueError(f"connection {connection.name!r} contains a key instead of a reference")
     for header in connection.headers:
         if names_secret(header):
             raise ValueError(f"connection {connection.name!r} has the secret header {header!r}")
@@ -340,7 +340,7 @@ def _connection(entry: object) -> Connection | str:
     if not isinstance(entry, dict) or not isinstance(entry.get("name"), str) or not entry["name"]:
         return "it has no name"
     if entry.get("kind") not in KINDS:
-        return f"{entry['name']!r} is of no known kind ({', '.join(KINDS)})"
+        return f"{entry['name']!r} is of an unknown kind ({', '.join(KINDS)})"
     values: dict[str, Any] = {}
     for name, value in entry.items():
         if name not in _FIELDS:

@@ -73,7 +73,7 @@ async def probe(
         if connection.kind == "embedded":
             return await _embedded(connection, embedded, start)
         if not connection.is_remote:
-            return Probe(True, "Nothing to connect to: it answers right here.")
+            return Probe(True, "Nothing to connect to: it runs in the studio.")
         return await _remote(connection, secrets, start)
     except ModelError as error:
         return Probe(False, error.message, error.hint, seconds=time.monotonic() - start)
@@ -107,12 +107,12 @@ async def _remote(connection: Connection, secrets: SecretStore, start: float) ->
 def _without_list(connection: Connection, refused: ModelError, start: float) -> Probe:
     """Describe a server without a model list, if no model id is known."""
     seconds = time.monotonic() - start
-    typed = "Type the id of a model and test again: it is then asked for one token."
+    typed = "Type the id of a model and test again: one token is then requested."
     ends = ": it usually ends in /v1" if connection.kind in ("compatible", "openai") else ""
     if refused.kind == "bad-reply":
         message = (
-            f"{connection.name} answers, but not as a model server does: a web page or another "
-            f"program stands at {shown_address(connection)}."
+            f"{connection.name} responds, but not like a model server: there is a web page or "
+            f"another program at {shown_address(connection)}."
         )
         hint = (
             f"Check the address{ends}. A network with a sign-in page answers so too. If the server "
@@ -187,7 +187,7 @@ AbilityName: TypeAlias = Literal[
 """Name of an ability, in the order of the tests."""
 
 AbilityAnswer: TypeAlias = Literal["yes", "no", "refused", "failed"]
-"""Result of a test; `refused`: the server rejected the request; `failed`: it did not answer."""
+"""Result of a test; `refused`: the server rejected the request; `failed`: it did not respond."""
 
 _MOST_TOKENS = 400
 _ADD = ToolSpec(

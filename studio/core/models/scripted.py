@@ -250,7 +250,7 @@ def _error(value: Json) -> ModelError | None:
     return ModelError(
         _text(value, "kind") or "server-error",
         _text(value, "message") or "The script fails here.",
-        _text(value, "hint") or "The script says so.",
+        _text(value, "hint") or "The script ends here.",
     )
 
 
@@ -349,8 +349,8 @@ class RecordingModel(WrappingModel[ChatModel]):
         except OSError as refused:
             raise ModelError(
                 "unwritten",
-                f"The reply came, and could not be recorded: {self._path}: {refused.strerror}.",
-                "Record into another file, or without.",
+                f"The reply arrived but could not be recorded: {self._path}: {refused.strerror}.",
+                "Record to another file, or do not record.",
             ) from refused
 
 
@@ -405,9 +405,9 @@ class ReplayModel:
         return same[index]
 
     def _miss(self, request: JsonObject, calls: tuple[RecordedRequest, ...]) -> ModelError:
-        hint = "Record it with the connection that answered, or change the prompt back."
+        hint = "Record it with the original connection, or undo the change of the prompt."
         if not calls:
-            return ModelError("no-recording", f"{self._path.name!r} holds no calls.", hint)
+            return ModelError("no-recording", f"{self._path.name!r} contains no calls.", hint)
         ratios = [_likeness(request, call.request) for call in calls]
         nearest = max(range(len(calls)), key=ratios.__getitem__)
         found = json_difference(request, calls[nearest].request)
@@ -426,7 +426,7 @@ def read_recording(path: Path) -> tuple[RecordedRequest, ...]:
     Raises:
         ModelError: "no-recording"; the file is missing or not a recording.
     """
-    hint = "Choose another recording, or make one."
+    hint = "Choose or create another recording."
     try:
         lines = read_text(path, MOST_RECORD_BYTES).splitlines()
     except (OSError, UnicodeError) as error:

@@ -129,9 +129,9 @@ class SecretStore:
             if reason == "":
                 self._session.pop(owner, None)
                 return SecretLookup(secret, "keyring")
-            reason = reason or "the system's keyring did not answer"
+            reason = reason or "the system's keyring did not respond"
         else:
-            reason = "the system's keyring is switched off"
+            reason = "the system's keyring is disabled"
         self._session[owner] = secret
         return SecretLookup(secret, "session", reason)
 
@@ -164,11 +164,11 @@ class SecretStore:
         if owner in self._session:
             return SecretLookup(self._session[owner], "session")
         if not self._use_keyring:
-            return SecretLookup(None, "none", "no key was given in this session")
-        kept, reason = await _in_worker(lambda: _keyring_get(owner)) or (None, "it did not answer")
+            return SecretLookup(None, "none", "no key was entered in this session")
+        kept, reason = await _in_worker(lambda: _keyring_get(owner)) or (None, "it did not respond")
         if kept is not None:
             return SecretLookup(kept, "keyring")
-        return SecretLookup(None, "none", reason or "no key is kept for this connection")
+        return SecretLookup(None, "none", reason or "no key is stored for this connection")
 
 
 def secret_store() -> SecretStore:

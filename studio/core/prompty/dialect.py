@@ -51,7 +51,7 @@ def decide_dialect(data: JsonObject, front: str, body: str) -> tuple[Dialect, st
     if key is not None:
         return "prompty", f"{key} is a key of Prompty 2"
     if _IMAGE.search(body):
-        return "section", "it holds a Markdown image and no key of Prompty 2"
+        return "section", "it contains a Markdown image and no key of Prompty 2"
     return "section", "nothing in it says otherwise"
 
 

@@ -122,7 +122,7 @@ FOREIGN_FORMATS = (
         (".poml",),
         re.compile(r"(?m)\A\s*(?:<\?xml[^>]*>\s*)?(?:<!--[^>]*-->\s*)?<poml\b"),
         re.compile(""),
-        "render it with POML, and import the messages that it makes",
+        "render it with POML, and import the resulting messages",
         in_markdown=True,
     ),
 )

@@ -51,7 +51,7 @@ def text_format(document: PromptDocument) -> tuple[TextFormat | None, str]:
     if "action_input" in body or '"action"' in body:
         used = next((name for name in ("agent_scratchpad", "tool_names") if name in names), None)
         if used is not None:
-            return "json_action", f"the template uses {used} and asks for JSON actions"
+            return "json_action", f"the template uses {used} and requests JSON actions"
     if "history" in names and re.search(r"\.\s*action\b", body):
         return "react", "the template lists the history of actions"
     if re.search(r"Final Answer:", body) and re.search(r"(?m)^\s*(?:Action|Thought):", body):

@@ -112,7 +112,7 @@ def _as_mustache(document: PromptDocument, problems: tuple[Problem, ...]) -> tup
         path = ("template", "format")
     edits = set_value(document, path, "mustache")
     place = Span(*found.span()).shift(document.body.start)
-    message = "This is Mustache, and the file is read as Jinja2: say so in template.format."
+    message = "This is Mustache, but the file is read as Jinja2: set template.format."
     fix = Fix("Read it as Mustache", edits)
     return (Problem("template-syntax", Severity.ERROR, message, place, (fix,)),)
 
@@ -171,7 +171,7 @@ def _split_problems(text: str, split: Split, reading: YamlReading) -> list[Probl
             Problem(
                 "front-matter-not-mapping",
                 Severity.ERROR,
-                "Invalid frontmatter: it must hold keys and values (`name: …`).",
+                "Invalid frontmatter: it must contain keys and values (`name: …`).",
                 split.front,
             )
         )
@@ -180,7 +180,7 @@ def _split_problems(text: str, split: Split, reading: YamlReading) -> list[Probl
 
 def _too_large(source: SourceText) -> Problem:
     message = (
-        f"This file has {len(source)} characters; a prompt is read up to {MAX_TEXT}. "
-        "It is shown, and not checked."
+        f"This file has {len(source)} characters; prompts are parsed up to {MAX_TEXT}. It is "
+        "shown but not checked."
     )
     return Problem("file-too-large", Severity.ERROR, message, Span(0, 0))

@@ -93,7 +93,7 @@ def _check_file(part: MediaPart, context: ReferenceContext, span: Span) -> Itera
     except (OSError, ValueError):
         size = None
     if size is None:
-        message = f"The {part.kind} {part.source!r} is not found beside the prompt."
+        message = f"The {part.kind} {part.source!r} does not exist in the prompt's folder."
         yield Problem("media-missing", Severity.ERROR, message, span)
         return
     if size > MAX_MEDIA_BYTES:
@@ -103,7 +103,7 @@ def _check_file(part: MediaPart, context: ReferenceContext, span: Span) -> Itera
         yield Problem("media-too-large", Severity.ERROR, message, span)
     guessed = mimetypes.guess_type(path.name)[0]
     if guessed is None or (part.kind != "file" and not guessed.startswith(f"{part.kind}/")):
-        message = f"The name {part.source!r} does not say which type of {part.kind} this is."
+        message = f"The name {part.source!r} does not tell the type of {part.kind}."
         yield Problem("media-type", Severity.WARNING, message, span)
 
 

@@ -231,7 +231,8 @@ def confined_path(path: str, context: ReferenceContext) -> Path:
     """
     if context.folder is None:
         raise UnresolvedReference(
-            "file-no-folder", f"File {path!r}: save the prompt first, files are read beside it."
+            "file-no-folder",
+            f"File {path!r}: save the prompt first: files are read from its folder.",
         )
     try:
         folder = context.folder.resolve()
@@ -244,7 +245,7 @@ def confined_path(path: str, context: ReferenceContext) -> Path:
     if not any(target.is_relative_to(root) for root in roots):
         raise UnresolvedReference(
             "file-outside",
-            f"File {path!r} is outside allowed roots: it must lie in the prompt's folder.",
+            f"File {path!r} is outside allowed roots: it must be in the prompt's folder.",
         )
     return target
 

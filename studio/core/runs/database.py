@@ -22,26 +22,26 @@ from studio.core.text.values import Json, JsonObject
 # The causes of SQLite errors, with advice that loses no data.
 
 _IN_USE = "another program uses it; try again when that has ended"
-_MAY_NOT_WRITE = "it may not be written; allow yourself to write to it and to its folder"
+_MAY_NOT_WRITE = "it cannot be written; give yourself write permission for it and its folder"
 _CAUSES = {
     sqlite3.SQLITE_BUSY: _IN_USE,
     sqlite3.SQLITE_LOCKED: _IN_USE,
-    sqlite3.SQLITE_FULL: "the disk is full. Make room on it and go on: nothing finished is lost",
-    sqlite3.SQLITE_IOERR: "the disk fails or is full. Make room on it and go on: nothing finished "
-    "is lost",
+    sqlite3.SQLITE_FULL: "the disk is full. Free some space and continue: nothing finished is lost",
+    sqlite3.SQLITE_IOERR: "the disk is failing or full. Free some space and continue: nothing "
+    "finished is lost",
     sqlite3.SQLITE_READONLY: _MAY_NOT_WRITE,
     sqlite3.SQLITE_PERM: _MAY_NOT_WRITE,
-    sqlite3.SQLITE_CANTOPEN: "it cannot be opened; look at its folder's rights and the free space",
+    sqlite3.SQLITE_CANTOPEN: "it cannot be opened; check its folder's permissions and free space",
     sqlite3.SQLITE_CORRUPT: "it is damaged; close the studio, then `prompt-studio runs repair` "
     "copies what is readable of a history into a new file. Another file: keep a copy, move it away",
-    sqlite3.SQLITE_NOTADB: "it is no database; move it away to start anew",
+    sqlite3.SQLITE_NOTADB: "it is not a database; move it away to start a new one",
 }
 
 
 def explain_fault(error: Exception, path: Path) -> str:
     """Return the cause of an error in a few words, with advice."""
     if path.is_dir():
-        return "a folder has its name; move the folder away"
+        return "a folder has this name; move the folder away"
     is_refused = isinstance(error, OSError | sqlite3.Error)  # else its content is no sense
     code = getattr(error, "sqlite_errorcode", None if is_refused else sqlite3.SQLITE_CORRUPT)
     cause = _CAUSES.get(code & 0xFF) if isinstance(code, int) else None

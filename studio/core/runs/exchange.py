@@ -467,11 +467,11 @@ def whole_journal(text: str) -> WholeJournal:
             raise
         raise codec.JournalError(f"{_NO_JOURNAL} ({error})") from error
     if not events or not isinstance(events[0], Started):
-        raise codec.JournalError(f"{_NO_JOURNAL}: it does not begin with a run's start")
+        raise codec.JournalError(f"{_NO_JOURNAL}: it does not start with the start of a run")
     if [event.seq for event in events] != list(range(1, len(events) + 1)):
         raise codec.JournalError("events are missing, or not in their order")
     if not all(0 <= event.at < _YEAR_9999 for event in events):
-        raise codec.JournalError("an event has a time that no clock shows")
+        raise codec.JournalError("an event has an impossible time")
     try:
         walk(events)
     # `assert_never` raises an AssertionError for a word that no event has.
@@ -483,7 +483,7 @@ def whole_journal(text: str) -> WholeJournal:
         RuntimeError,
         AssertionError,
     ) as error:
-        raise codec.JournalError(f"the events do not follow from each other: {error}") from error
+        raise codec.JournalError(f"the events are inconsistent: {error}") from error
     return WholeJournal(events[0], events[1:], calls)
 
 

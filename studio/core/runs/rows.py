@@ -493,7 +493,7 @@ class RunWriter:
             "SELECT owner FROM runs WHERE number = ?", (self._number,)
         ).fetchone()
         if row is not None and row[0] != self._session:
-            raise StoreError("another window or program goes on with this run")
+            raise StoreError("another window or program continues this run")
 
     def _write_step(self, row: StepRow) -> None:
         state = None

@@ -339,7 +339,7 @@ def spans_of_text(text: str) -> list[TraceSpan]:
         for span in _spans(value):
             spans.append(span)
             if len(spans) > MOST_SPANS:
-                raise JournalError(f"it holds more than {MOST_SPANS:,} spans; split the file")
+                raise JournalError(f"it contains more than {MOST_SPANS:,} spans; split the file")
     return spans
 
 
@@ -349,12 +349,12 @@ def _values(text: str) -> Iterator[Json]:
     except ValueError as whole:
         lines = [line for line in text.split("\n") if line.strip()]
         if len(lines) < 2 or not lines[0].rstrip().endswith(("}", "]")):
-            raise JournalError(f"it is no JSON: {whole}") from whole
+            raise JournalError(f"it is not JSON: {whole}") from whole
         for number, line in enumerate(lines, 1):
             try:
                 yield parse_json(line)
             except ValueError as error:
-                raise JournalError(f"line {number} is no JSON: {error}") from error
+                raise JournalError(f"line {number} is not JSON: {error}") from error
 
 
 def _spans(value: Json) -> Iterator[TraceSpan]:

@@ -176,7 +176,7 @@ class RunStore:
             StoreError: a run with that id exists.
         """
         if self.summary(run) is not None:
-            raise StoreError(f"there is a run {run!r} already")
+            raise StoreError(f"a run {run!r} already exists")
         with self._database.transaction():
             writer = self.journal(run)
             for event in events:

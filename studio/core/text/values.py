@@ -103,7 +103,7 @@ def parse_json(text: str | bytes, parse_constant: Callable[[str], object] | None
     except ValueError as error:
         if _OF_DIGITS not in str(error):
             raise
-        raise JsonBoundError("it holds a number of more than 4,300 digits") from error
+        raise JsonBoundError("it contains a number of more than 4,300 digits") from error
     return within_depth(value)
 
 
@@ -148,14 +148,16 @@ def reason_of(error: Exception) -> str:
             line = content.count(b"\n", 0, at) + 1
             return f"line {line} is not UTF-8; save the file as UTF-8"
         case UnicodeEncodeError(object=text, start=at):
-            return f"it holds half a character (U+{ord(text[at]):04X}), which no file can hold"
+            return (
+                f"it contains half a character (U+{ord(text[at]):04X}), which no file can contain"
+            )
         case json.JSONDecodeError(msg=message, doc=text, lineno=line, colno=column):
             place = f"line {line}, column {column}" if "\n" in text else f"column {column}"
             return f"{place}: {message[:1].lower()}{message[1:]}"
         case OSError(strerror=str(said)) if said:
             return said
         case ValueError() if "embedded null" in str(error):  # Python 3.13's text names `lstat`
-            return "the name of a file cannot hold a NUL character"
+            return "a file name cannot contain a NUL character"
         case _:
             return str(error) or type(error).__name__
 

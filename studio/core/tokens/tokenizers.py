@@ -94,7 +94,7 @@ class _Reader:
         self.at = len(_MAGIC)
         version, _, count = self._take("<IQQ")
         if self.data[: len(_MAGIC)] != _MAGIC or version not in (2, 3):
-            raise GgufError("This is not a GGUF file that is known here.")
+            raise GgufError("This is not a supported GGUF file.")
         texts: dict[str, str] = {}
         lists: dict[str, list[str]] = {}
         types: list[int] = []

@@ -124,7 +124,8 @@ def mock_answer(mock: Mock, arguments: JsonObject, earlier: int) -> ToolOutcome 
                 return _outcome(values[earlier])
             if not values or then == "error":
                 return _outcome(
-                    f"the mock has {counted(len(values), 'answer')}, all given", is_error=True
+                    f"the mock has {counted(len(values), 'answer')}, and all were used",
+                    is_error=True,
                 )
             return _outcome(values[-1] if then == "last" else values[earlier % len(values)])
         case TemplateMock(template):

@@ -182,8 +182,8 @@ secret cut in two is never shown.
 """
 
 _NO_VALUE = (
-    "The call was not made: a secret in its arguments has no value here. Set the variable that "
-    "the arguments name, and call again."
+    "The call was not made: a secret in its arguments has no value here. Set the variable in the "
+    "arguments, and call again."
 )
 
 
@@ -325,7 +325,7 @@ class Toolbox:
             return await self._asked(name, whole) if outcome is None else outcome
         source = self._sources.get(entry.id.source)
         if source is None:
-            return ToolOutcome(entry.problem or f"nothing runs {name!r}", "unknown-tool")
+            return ToolOutcome(entry.problem or f"no source provides {name!r}", "unknown-tool")
         if sent is None:
             return ToolOutcome(_NO_VALUE, "error")
         whole = inject_bindings(entry.spec, sent, self._inputs)
@@ -362,7 +362,7 @@ class Toolbox:
 
     async def _asked(self, name: str, arguments: JsonObject) -> ToolOutcome:
         if self._ask is None:
-            return ToolOutcome("the user answers this tool, and there is no user", "error")
+            return ToolOutcome("the user answers this tool, but there is no user", "error")
         return await self._ask(name, arguments)
 
 

@@ -147,7 +147,7 @@ async def decoded(stream: AsyncIterable[bytes], encodings: str) -> AsyncIterator
                 yield data[at : at + _PIECE]
         return
     if encodings not in ("gzip", "x-gzip", "deflate"):
-        raise TooMuchError(f"it sent {encodings!r}, an encoding that was not asked for")
+        raise TooMuchError(f"it sent {encodings!r}, an encoding that was not requested")
     unpack, head = zlib.decompressobj(zlib.MAX_WBITS | 16), b""
     is_open = encodings == "deflate"  # whether the form of "deflate" is still unknown
     async for packed in stream:

@@ -121,7 +121,7 @@ def unlisted(word: str, reason: FinishReason) -> tuple[ReplyNotice, ...]:
         return ()
     if not word:
         return (ReplyNotice("The server did not say why the reply ended."),)
-    return (ReplyNotice(f"The reply ended with {word[:80]!r}, a reason that is not known here."),)
+    return (ReplyNotice(f"The reply ended with {word[:80]!r}, an unknown reason."),)
 
 
 class ChatChunks:

@@ -84,16 +84,16 @@ class RequestDraft:
             else:
                 self.report(
                     TOOL_NOT_SENT,
-                    f"The {tool.kind} tool {tool.name!r} is not sent: it names a service, and no"
-                    " source here offers its functions.",
+                    f"The {tool.kind} tool {tool.name!r} is not sent: it names a service, and no "
+                    "source here provides its functions.",
                     tool.span,
                 )
             if tool.options:
                 options = json.dumps(tool.options, ensure_ascii=False)
                 self.report(
                     TOOL_OPTIONS,
-                    f"The options of the tool {tool.name!r} stay here, for the program that runs"
-                    f" it: {options}",
+                    f"The options of the tool {tool.name!r} are not sent; they are for the "
+                    f"program that runs it: {options}",
                     tool.span,
                     Severity.HINT,
                 )
@@ -166,7 +166,7 @@ class RequestDraft:
     def _report_option(self, name: str) -> None:
         self.report(
             UNSUPPORTED_OPTION,
-            f"The option {name!r} is not sent: this form of request has none of that meaning.",
+            f"The option {name!r} is not sent: this request format has no equivalent.",
             self.model.span,
         )
 
@@ -273,8 +273,8 @@ def report_attributes(part: MediaPart, draft: RequestDraft, known: Iterable[str]
         if name not in _EVERYWHERE and name not in known:
             draft.report(
                 UNSUPPORTED_ATTRIBUTE,
-                f"The attribute {name!r} of this {part.kind} is not sent: the provider has no"
-                " place for it.",
+                f"The attribute {name!r} of this {part.kind} is not sent: the provider does not "
+                "support it.",
                 part.span,
             )
 
@@ -306,8 +306,8 @@ def media_after_results(messages: Iterable[Message], draft: RequestDraft) -> Ite
             name = message.attributes.get("name") or result_id(message)
             draft.report(
                 UNSUPPORTED_MEDIA,
-                f"The media in the result of {name!r} follow it as a message of the user: this "
-                "API takes text alone there.",
+                f"The media in the result of {name!r} follow as a user message: this API only "
+                "accepts text there.",
                 severity=Severity.HINT,
             )
             held += [TextPart(f"From the result of {name}:"), *media]
@@ -325,7 +325,7 @@ def report_text_only(message: Message, draft: RequestDraft, place: str) -> None:
         if isinstance(part, MediaPart):
             draft.report(
                 UNSUPPORTED_MEDIA,
-                f"{place} is text alone: the {part.kind} {part.source[:60]!r} is left out.",
+                f"{place} can only be text: the {part.kind} {part.source[:60]!r} is left out.",
                 part.span,
             )
 
@@ -334,7 +334,7 @@ def report_kind(part: MediaPart, draft: RequestDraft, provider: str) -> None:
     """Report a kind of media that the provider does not accept."""
     draft.report(
         UNSUPPORTED_MEDIA,
-        f"{provider} takes no {part.kind} here; {part.source[:60]!r} is left out.",
+        f"{provider} accepts no {part.kind} here; {part.source[:60]!r} is left out.",
         part.span,
         Severity.ERROR,
     )

@@ -194,7 +194,7 @@ class GeminiChunks:
         if isinstance(feedback, Mapping) and feedback.get("blockReason"):
             self._word = "safety"
             why = feedback.get("blockReasonMessage") or feedback["blockReason"]
-            made.append(reply.ReplyNotice(f"The prompt was held back: {why}."))
+            made.append(reply.ReplyNotice(f"The prompt was blocked: {why}."))
         usage = _usage(chunk.get("usageMetadata"))
         if usage is not None:
             made.append(usage)

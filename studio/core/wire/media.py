@@ -105,7 +105,7 @@ class MediaReader:
             path = (self.folder / source).resolve()
             granted = [root.resolve() for root in (self.folder, *self.roots)]
             if not any(path.is_relative_to(root) for root in granted):
-                return MediaFault(MEDIA_OUTSIDE, f"{source!r} lies outside the prompt's folder.")
+                return MediaFault(MEDIA_OUTSIDE, f"{source!r} is outside the prompt's folder.")
             content, size = self._bytes(path, source)
         except (OSError, ValueError) as error:
             if isinstance(error, FileNotFoundError | NotADirectoryError):

@@ -137,7 +137,7 @@ def sent_attributes(message: Message, draft: RequestDraft, rules: MessageRules) 
         if key not in taken:
             draft.report(
                 UNSUPPORTED_ATTRIBUTE,
-                f"{rules.who} takes no attribute {key!r} beside a message; it is not sent.",
+                f"{rules.who} does not accept the attribute {key!r} of a message; it is not sent.",
                 message.origin.marker,
                 Severity.HINT,
             )
@@ -221,14 +221,14 @@ _ANY_TYPE = "application/octet-stream"
 def _media_refusal(part: MediaPart, message: Message, rules: MessageRules, media_type: str) -> str:
     """Return why a part is rejected; empty if it is accepted, or was reported before."""
     if part.kind in rules.others:
-        return f"{part.kind} is refused; only other servers that speak this form may take it."
+        return f"{part.kind} is refused; only other servers with this API may accept it."
     if part.kind not in rules.data:
         return ""
     if message.role == "assistant":
-        return f"media stand in messages of the user; the {part.kind} in this one is refused."
+        return f"media are only allowed in user messages; the {part.kind} in this one is refused."
     types = rules.data[part.kind]
     if media_type and types and not any(fnmatchcase(media_type, each) for each in types):
         return f"{part.kind} is {', '.join(types)}; {media_type} is refused."
     if is_web(part.source) and part.kind not in rules.addresses:
-        return f"{part.kind} is sent as data and never fetched; {part.source[:60]!r} is refused."
+        return f"{part.kind} is sent as data and never downloaded; {part.source[:60]!r} is refused."
     return ""

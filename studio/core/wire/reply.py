@@ -165,7 +165,7 @@ class RefusedOption:
     def sentence(self) -> str:
         """Description for the user."""
         how = f"sent as {self.instead!r}" if self.instead else "left out"
-        return f"The server takes no {self.name!r}: {self.value} is {how}."
+        return f"The server does not accept {self.name!r}: {self.value} is {how}."
 
 
 ReplyDelta: TypeAlias = (

@@ -104,7 +104,7 @@ def _unanswered(open_: dict[str, Message]) -> list[Problem]:
     return [
         _problem(
             "unanswered-tool-call",
-            f"The call {call!r} has no result behind it; a run says that it was interrupted.",
+            f"The call {call!r} has no result after it; a run marks it as interrupted.",
             message,
         )
         for call, message in open_.items()
@@ -238,8 +238,8 @@ def _report_nothing_asked(messages: Sequence[Message], draft: RequestDraft) -> N
     message, place = "There is no message for the model; write one below user:.", None
     if messages:
         message = (
-            "There is no message for the model beside the system text, and the provider refuses "
-            "that; put user: before the question."
+            "There is no message for the model besides the system text, which the provider "
+            "rejects; put user: before the question."
         )
         place = messages[-1].origin.marker or messages[-1].origin.span
     draft.report(NO_MESSAGE, message, place, Severity.ERROR)

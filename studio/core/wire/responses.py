@@ -192,8 +192,8 @@ def report_system(
         if has_begun:
             draft.report(
                 SYSTEM_MOVED,
-                f"{rules.who} takes system messages before the conversation only: this one is moved"
-                " there.",
+                f"{rules.who} only accepts system messages before the conversation: this one is "
+                "moved there.",
                 message.origin.marker,
                 Severity.HINT,
             )

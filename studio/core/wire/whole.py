@@ -44,7 +44,7 @@ def deltas_of_response(provider: Provider, response: JsonObject) -> tuple[ReplyD
         raise BadReplyError(error)
     needed = _NEEDED.get(provider)
     if needed is not None and not isinstance(response.get(needed), list):
-        raise BadReplyError(f"the response holds no {needed!r}")
+        raise BadReplyError(f"the response contains no {needed!r}")
     reader = chunk_reader(provider)
     made = [delta for event in _events(provider, response) for delta in reader.read(event)]
     return (*made, *reader.end())
@@ -103,7 +103,7 @@ def read_response(response: JsonObject) -> Reply:
         return _read_pieces(response, OllamaChunks())
     if isinstance(response.get("candidates"), list) or "promptFeedback" in response:
         return _read_pieces(response, GeminiChunks())
-    raise BadReplyError("the response holds neither choices, nor output, nor content")
+    raise BadReplyError("the response contains neither choices nor output nor content")
 
 
 def _read_chat(response: JsonObject) -> Reply:

@@ -30,13 +30,14 @@ Answer: TypeAlias = dict[str, Any]
 
 File: TypeAlias = Annotated[str, Field(description="A prompt file, relative to the served folder")]
 UnsavedText: TypeAlias = Annotated[
-    str | None, Field(description="Look at this text in the file's place; it is not saved")
+    str | None, Field(description="Unsaved text to use instead of the file's")
 ]
 Inputs: TypeAlias = Annotated[
     dict[str, Any] | None, Field(description="Values of the prompt's inputs, by name")
 ]
 BodyForm: TypeAlias = Annotated[
-    Provider | None, Field(description="Whose form of the body; the prompt's own otherwise")
+    Provider | None,
+    Field(description="Provider whose request body is built; by default, the prompt's"),
 ]
 
 READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
@@ -49,33 +50,33 @@ WRITES = ToolAnnotations(read_only_hint=False, destructive_hint=True, open_world
 OUTWARD = ToolAnnotations(read_only_hint=False, destructive_hint=True, open_world_hint=True)
 """Annotations of tools that may send a request to a model or call a tool."""
 
-RunName: TypeAlias = Annotated[str, Field(description="A run's id, or the beginning of it")]
+RunName: TypeAlias = Annotated[str, Field(description="Id of a run, or its beginning")]
 ConnectionName: TypeAlias = Annotated[
-    str, Field(description="Name of a connection, over the prompt's own choice")
+    str, Field(description="Name of a connection that overrides the prompt's")
 ]
-Model: TypeAlias = Annotated[str, Field(description="Id of a model, over the prompt's own")]
+Model: TypeAlias = Annotated[str, Field(description="Id of a model that overrides the prompt's")]
 Wait: TypeAlias = Annotated[
-    float, Field(description="Seconds to wait for it to stand still", ge=0, le=3600)
+    float, Field(description="Seconds to wait until it pauses or ends", ge=0, le=3600)
 ]
 
 
 class Break(BaseModel, extra="forbid"):
     """A breakpoint or log point."""
 
-    at: str = Field(description="A place, or the name of a tool")
-    condition: str = Field("", description="Only where this expression holds")
+    at: str = Field(description="A pause point, or the name of a tool")
+    condition: str = Field("", description="Only if this expression is true")
     hits: str = Field(
         "", description="Only the third time (3), from then on (>=3), every second (%2)"
     )
     log: str = Field(
-        "", description="Write this to `console` and go on: {tool} took {call.elapsed}"
+        "", description="Write this to `console` and continue: {tool} took {call.elapsed}"
     )
 
 
 Breaks: TypeAlias = Annotated[
     list[str | Break] | None,
     Field(
-        description="Where to stand still: 'PLACE' or 'TOOL', with ':CONDITION' if wanted, such as "
+        description="Where to pause: 'PLACE' or 'TOOL', with ':CONDITION' if wanted, such as "
         "'tool_call', 'search:args.n > 3'; or an object, for a hit count or a log point. Places: "
         + ", ".join(each.word for each in PausePoint),
         max_length=50,
@@ -131,7 +132,9 @@ def _add_start(server: MCPServer, folder: ServedFolder, runs: LiveRuns) -> None:
         inputs: Inputs = None,
         connection: ConnectionName = "",
         model: Model = "",
-        max_steps: Annotated[int | None, Field(description="Model calls at most", ge=1)] = None,
+        max_steps: Annotated[
+            int | None, Field(description="Maximum number of model calls", ge=1)
+        ] = None,
         wait: Wait = 300,
     ) -> Answer:
         """Run a prompt or agent until it ends, or pauses because a decision is needed."""
@@ -169,7 +172,9 @@ def ask_to_send(
     if not choice.connection.is_remote:
         return UserConsent(allow=True)
     named = choice.declaration.id or choice.connection.model or "its model"
-    question = f"May {file!r} be run with {named} at {choice.connection.name!r}? It is sent there."
+    question = (
+        f"May {file!r} be run with {named} at {choice.connection.name!r}? It will be sent there."
+    )
     return ask(folder, context, question)
 
 
@@ -228,9 +233,7 @@ def _add_moves(server: MCPServer, runs: LiveRuns) -> None:
     @server.tool(annotations=OUTWARD)
     async def edit(
         run: RunName,
-        what: Annotated[
-            EditedThing, Field(description="What is put in the place of the run's own")
-        ],
+        what: Annotated[EditedThing, Field(description="What to replace in the run")],
         text: Annotated[
             str, Field(description="The new text; arguments as a JSON object; the name of a repair")
         ] = "",
@@ -242,7 +245,7 @@ def _add_moves(server: MCPServer, runs: LiveRuns) -> None:
         except CommandError as error:
             raise ToolError(str(error)) from None
         if isinstance(command, str):
-            raise ToolError(f"{what!r} needs a text.")
+            raise ToolError(f"{what!r} needs `text`.")
         return await _send(runs, run, command, 10)
 
     @server.tool(annotations=READS)
@@ -300,11 +303,15 @@ def _add_decisions(server: MCPServer, folder: ServedFolder, runs: LiveRuns) -> N
         live = runs.get(run)
         state = live.run.state
         if not consent.allow:
-            raise ToolError("The user did not allow it. `edit` can refuse the call, or answer it.")
+            raise ToolError(
+                "The user did not allow it. `edit` can reject the call or give its result."
+            )
         if choice_at(state) == "approval":
             return await _send(runs, run, commands.Approve(state.call or 0), wait)
         if state.error is None or state.error.code != "iterations":
-            raise ToolError("This limit is raised in Prompt Studio: open the run in its history.")
+            raise ToolError(
+                "This limit can be raised in Prompt Studio: open the run in its history."
+            )
         more = (state.limits.iterations or state.iteration) + 5
         await _send(runs, run, events.LimitRaised("iterations", more), 1)
         return await _send(runs, run, commands.Continue(), wait)
@@ -318,9 +325,11 @@ def _question(live: LiveRun) -> str:
             why = f" ({call.why.splitlines()[0]})" if call.why else ""
             return f"May the agent call {call.tool} with {call.text}?{why}"
         case "limit":
-            return f"The run reached a limit: {state.error.message if state.error else ''} Go on?"
+            return (
+                f"The run reached a limit: {state.error.message if state.error else ''} Continue?"
+            )
         case _:
-            raise ToolError("The run waits for no decision of the user.")
+            raise ToolError("The run is not waiting for a decision of the user.")
 
 
 _KEPT_MESSAGES = (
@@ -342,10 +351,12 @@ def _add_fork(server: MCPServer, folder: ServedFolder, runs: LiveRuns) -> None:
         run: RunName,
         step: Annotated[int, Field(description="The step to go back to", ge=1)],
         consent: Annotated[UserConsent, Resolve(may_fork)],
-        place: Annotated[str, Field(description="A place of the step")] = "before_request",
+        place: Annotated[str, Field(description="A pause point of the step")] = "before_request",
         file: Annotated[
             str,
-            Field(description="Go on with this prompt file as it is now; needed for a kept run"),
+            Field(
+                description="Prompt file with the text to continue with; for runs of the history"
+            ),
         ] = "",
         connection: ConnectionName = "",
         model: Model = "",
@@ -354,14 +365,14 @@ def _add_fork(server: MCPServer, folder: ServedFolder, runs: LiveRuns) -> None:
         needs(consent)
         at = PausePoint.of(place)
         if at is None:
-            raise ToolError(f"{place!r} is not a place of a run.")
+            raise ToolError(f"{place!r} is not a pause point.")
         if file:
             wish = wish_for(folder, file, None, connection, model)
             live = await runs.fork(run, step, at, wish)
         elif not runs.holds(run):
-            raise ToolError("A run of the history needs `file`, the prompt it goes on with.")
+            raise ToolError("A run of the history needs `file`, the prompt to continue with.")
         elif connection or model:
-            raise ToolError("`connection` and `model` need `file`, the prompt it goes on with.")
+            raise ToolError("`connection` and `model` need `file`, the prompt to continue with.")
         else:
             live = runs.own(run)
             found = live.run.tree.find(step, at)

@@ -37,7 +37,7 @@ ExperimentPath: TypeAlias = Annotated[
     str, Field(description="An .experiment.yaml file, relative to the served folder")
 ]
 VariantNames: TypeAlias = Annotated[
-    list[str] | None, Field(description="Names of variants; all of the file's otherwise")
+    list[str] | None, Field(description="Names of variants; by default, all")
 ]
 _MOST = 50
 """Maximum number of failing cells that are returned completely."""
@@ -169,9 +169,9 @@ def _add_results(server: MCPServer, folder: ServedFolder) -> None:
     @server.tool(annotations=READS)
     def experiment_results(
         file: ExperimentPath,
-        result: Annotated[int, Field(description="Its number; the newest otherwise", ge=0)] = 0,
+        result: Annotated[int, Field(description="Its number; by default, the newest", ge=0)] = 0,
         baseline: Annotated[
-            str, Field(description="What is compared with: a variant, #number, label or accepted")
+            str, Field(description="Baseline: a variant, #number, label or accepted")
         ] = "",
     ) -> Answer:
         """Return an experiment's result: passed rows, comparison, gates, and failed cells."""
@@ -179,7 +179,7 @@ def _add_results(server: MCPServer, folder: ServedFolder) -> None:
             heads = ledger.results(str(folder.path(file)))
             found = next((head.id for head in heads if result in (0, head.id)), None)
             if found is None:
-                raise ToolError("There is no such result of this experiment yet.")
+                raise ToolError("This experiment has no such result yet.")
             return _result(folder, ledger, found, baseline)
 
 

@@ -44,8 +44,8 @@ from studio.core.wire.wire_call import CallLookup, WireCall
 from studio.servers.mcp.served_folder import ServedFolder, checked_inputs
 
 _CHOICES = {
-    "approval": "The call waits for the user: `allow` asks them; `edit` can refuse or answer it.",
-    "limit": "A limit is reached: `allow` asks the user for more; `stop` ends the run.",
+    "approval": "The call waits for the user: `allow` asks; `edit` rejects it or gives its result.",
+    "limit": "A limit was reached: `allow` asks the user to raise it; `stop` ends the run.",
     "": "",
 }
 
@@ -211,7 +211,7 @@ def _text(text: str, *, whole: bool) -> str:
     """Return a text, shortened if it is long."""
     if whole or len(text) <= _LONGEST:
         return text
-    return f"{text[:_LONGEST]}… [{len(text):,} characters; `state` with `whole` tells all]"
+    return f"{text[:_LONGEST]}… [{len(text):,} characters; `state` with `whole` returns all]"
 
 
 def _reply(reply: Reply, call: WireCall | None, *, whole: bool) -> dict[str, Any]:
@@ -372,7 +372,7 @@ class LiveRuns:
         found = [live for run, live in self._runs.items() if name and run.startswith(name)]
         if len(found) != 1:
             known = ", ".join(self._runs) or "none"
-            raise ToolError(f"This server drives no run {name!r}; it drives: {known}.")
+            raise ToolError(f"This server has no run {name!r}; its runs are: {known}.")
         return found[0]
 
     def own(self, name: str) -> LiveRun:
@@ -384,7 +384,7 @@ class LiveRuns:
         live = self.get(name)
         if not self._folder.history.owns(live.run.state.setup.run):
             raise ToolError(
-                "The user has taken this run over in Prompt Studio; `state` says where it stands."
+                "The user has taken over this run in Prompt Studio; `state` returns its state."
             )
         return live
 
@@ -456,7 +456,7 @@ class LiveRuns:
         except (LookupError, JournalError) as error:
             raise ToolError(str(error)) from None
         if history.is_driven_elsewhere(line.id):
-            raise ToolError("Another process drives this run (an open window, perhaps).")
+            raise ToolError("Another process is running it (perhaps an open window).")
         found = whole.tree.find(step, place)
         past = past_run(whole, found.id) if found is not None else None
         if found is None or past is None:
@@ -548,7 +548,7 @@ class LiveRuns:
         over = [run for run, live in self._runs.items() if live.run.state.is_over]
         while len(self._runs) >= _MOST:
             if not over:
-                raise ToolError(f"{_MOST} runs stand still; stop one first.")
+                raise ToolError(f"{_MOST} runs are paused; stop one first.")
             await self._runs.pop(over.pop(0)).close()
 
 

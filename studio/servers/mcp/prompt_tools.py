@@ -89,8 +89,8 @@ def add_request_tools(server: MCPServer, folder: ServedFolder) -> None:
     @server.tool(annotations=READS)
     async def explain_value(
         file: File,
-        quote: Annotated[str, Field(description="A text of the request, as it reads there")],
-        occurrence: Annotated[int, Field(description="Which of several, from 1", ge=1)] = 1,
+        quote: Annotated[str, Field(description="Text that occurs in the request")],
+        occurrence: Annotated[int, Field(description="Number of the match, from 1", ge=1)] = 1,
         inputs: Inputs = None,
         provider: BodyForm = None,
         text: UnsavedText = None,
@@ -99,7 +99,7 @@ def add_request_tools(server: MCPServer, folder: ServedFolder) -> None:
         prepared, tools = await _shown(folder, file, inputs, text)
         found = _origins_of(prepared, tools, quote, occurrence, provider)
         if found is None:
-            raise ToolError(f"The request does not hold {quote!r} {occurrence} times.")
+            raise ToolError(f"The request does not contain {quote!r} {occurrence} times.")
         return {"file": folder.name(prepared.document.source.path), **found}
 
 
@@ -185,13 +185,13 @@ def _pieces(document: PromptDocument, request: RequestPreview, quote: str, at: i
 def _as_json(source: SourceText, piece: _Piece) -> dict[str, Any]:
     found = piece.source
     if found is None or found.span is None:
-        return {"text": piece.text, "from": "not in the file: the studio or the connection set it"}
+        return {"text": piece.text, "from": "not in the file: set by the studio or the connection"}
     # The span of a literal character holds its start; its text ends one later.
     last = found.span.end if found.input else min(found.span.end + 1, len(source.text))
     start, end = source.position(found.span.start), source.position(last)
     return {
         "text": piece.text,
-        "from": f"the input {found.input!r}" if found.input else "the prompt's own text",
+        "from": f"the input {found.input!r}" if found.input else "the text of the prompt",
         "input": found.input,
         "line": start.line,
         "column": start.column,
@@ -314,7 +314,7 @@ def _add_export(server: MCPServer, folder: ServedFolder) -> None:
             raise ToolError(f"There is no target {target!r}.")
         if not out:
             return UserConsent(allow=True)
-        over = " over the file that is there" if folder.path(out).exists() else ""
+        over = " over the existing file" if folder.path(out).exists() else ""
         return ask(folder, ctx, f"May the export be written to {out!r}{over}?")
 
     @server.tool(annotations=WRITES)
@@ -327,7 +327,7 @@ def _add_export(server: MCPServer, folder: ServedFolder) -> None:
         out: Annotated[str, Field(description="The file to write; empty only returns it")] = "",
         inputs: Inputs = None,
         accept_losses: Annotated[
-            bool, Field(description="Write it although something is lost; each is named")
+            bool, Field(description="Write it even if something is lost; losses are listed")
         ] = False,
     ) -> Answer:
         """Export a prompt to the form of another program, check it, and list the losses."""

@@ -100,7 +100,7 @@ class ServedFolder:
         except (OSError, ValueError) as error:
             raise ToolError(f"{name[:60]!r} cannot be found: {reason_of(error)}.") from None
         if not path.is_relative_to(self.root):
-            raise ToolError(f"{name!r} lies outside of the folder that is served ({self.root}).")
+            raise ToolError(f"{name!r} is outside of the served folder ({self.root}).")
         return path
 
     def existing(self, name: str) -> Path:
@@ -197,7 +197,7 @@ class ServedFolder:
         choice = choice_of(asked_by(document, self.trust), connections, connection, model)
         if choice.refusal:
             raise ToolError(
-                f"{choice.refusal} Nothing was sent. The user can make the connection in Prompt "
+                f"{choice.refusal} Nothing was sent. The user can add the connection in Prompt "
                 "Studio, or use one for the folder (`prompt-studio connections use NAME`); "
                 "`connection` names another for one call."
             )
@@ -241,7 +241,7 @@ def checked_inputs(document: PromptDocument, inputs: JsonObject | None) -> JsonD
 class UserConsent(BaseModel):
     """The user's answer to one question."""
 
-    allow: bool = Field(title="Allow", description="Whether this may be done now")
+    allow: bool = Field(title="Allow", description="Whether to allow this now")
 
 
 def ask(folder: ServedFolder, context: Context, question: str) -> Elicit[UserConsent] | UserConsent:

@@ -454,7 +454,7 @@ class TokenGuard:
         """Handle one ASGI connection."""
         if scope["type"] == "http" and not self._is_known(scope):
             refusal = PlainTextResponse(
-                "The request carries no token, or another one.",
+                "The request has no token or a wrong one.",
                 401,
                 {"WWW-Authenticate": "Bearer"},
             )

@@ -30,7 +30,7 @@ _OPENING = ("initialize", "server/discover")
 
 
 class SessionError(ValueError):
-    """The file is not a recorded session; the text says why."""
+    """Error for a file that is not a recorded session; the text says why."""
 
 
 @dataclass(slots=True)
@@ -75,7 +75,7 @@ class RecordedSession:
                 asked.answer, asked.seconds = kept, seconds
                 self._requests.append(asked)
         if not self._requests:
-            raise SessionError(f"{path.name} holds no request of MCP with its answer")
+            raise SessionError(f"{path.name} contains no answered MCP request")
         self._given: set[int] = set()
 
     def _messages(self, text: str) -> Iterator[tuple[JsonObject, float]]:
@@ -92,7 +92,7 @@ class RecordedSession:
             except ValueError:
                 message, took = {}, None
             if not message.keys() & {"method", "result", "error"}:
-                words = f"{self.name}, line {number}: it is no message of MCP"
+                words = f"{self.name}, line {number}: it is not an MCP message"
                 if "tool" in whole:
                     words += "; it is a saved call, which is for mocks"
                 raise SessionError(words)
@@ -151,7 +151,7 @@ class RecordedSession:
             if len(held) > _MOST_SHOWN:
                 words += f" and {counted(len(held) - _MOST_SHOWN, 'further one')}"
         if self.cut:
-            words += f"; {counted(self.cut, 'message')} of it not kept whole, being too long"
+            words += f"; {counted(self.cut, 'message')} of it incomplete because of their length"
         code = NOT_FOUND if not same and tool is None else BAD_PARAMETERS
         return {"error": {"code": code, "message": words}}
 

@@ -56,20 +56,21 @@ def _add_state(server: MCPServer, folder: ServedFolder, runs: LiveRuns) -> None:
     async def state(
         run: RunName,
         whole: Annotated[
-            bool, Field(description="All of the current step, also what earlier answers held")
+            bool, Field(description="All of the current step, including parts of earlier answers")
         ] = False,
-        steps: Annotated[bool, Field(description="Also the steps that are done")] = False,
+        steps: Annotated[bool, Field(description="Include finished steps")] = False,
         from_step: Annotated[
             int,
             Field(description=f"The first of them; {MOST_STEPS} at most, the newest if 0", ge=0),
         ] = 0,
         wait: Wait = 0,
         request: Annotated[
-            int, Field(description="Also the request of this step, as it was sent", ge=0)
+            int, Field(description="Include the request of this step as sent", ge=0)
         ] = 0,
-        reply: Annotated[int, Field(description="Also the raw reply of this step", ge=0)] = 0,
+        reply: Annotated[int, Field(description="Include the raw reply of this step", ge=0)] = 0,
         branch: Annotated[
-            int | None, Field(description="At the end of this branch, from 0", ge=0)
+            int | None,
+            Field(description="Number of the branch whose end is returned, from 0", ge=0),
         ] = None,
     ) -> Answer:
         """Return what is new in the state of a live or past run since the last answer.
@@ -100,9 +101,9 @@ def _add_state(server: MCPServer, folder: ServedFolder, runs: LiveRuns) -> None:
         run: RunName,
         expression: Expression,
         step: Annotated[
-            int, Field(description="As it was in this step; 0 for where the run is", ge=0)
+            int, Field(description="Step to evaluate in; 0 for the current point of the run", ge=0)
         ] = 0,
-        call: Annotated[int, Field(description="The row of the step's call", ge=0)] = 0,
+        call: Annotated[int, Field(description="Row of a call in the step", ge=0)] = 0,
     ) -> Answer:
         """Evaluate an expression at a point of a run, without side effects."""
         at = _state_of(folder, runs, run)
@@ -140,12 +141,13 @@ def _add_history(server: MCPServer, folder: ServedFolder) -> None:
     @server.tool(name="compare", annotations=READS)
     def compare_runs(
         run: RunName,
-        other: Annotated[str, Field(description="Another run; empty for the same")] = "",
+        other: Annotated[str, Field(description="Other run; empty for the same run")] = "",
         branch: Annotated[
-            int | None, Field(description="A branch of `run`, from 0; its newest otherwise", ge=0)
+            int | None, Field(description="Branch of `run`, from 0; by default, the newest", ge=0)
         ] = None,
         other_branch: Annotated[
-            int | None, Field(description="A branch of the other, in the same way", ge=0)
+            int | None,
+            Field(description="Branch of the other run, from 0; by default, the newest", ge=0),
         ] = None,
     ) -> Answer:
         """Compare two runs, or two branches of one: where they diverge and what differs."""
@@ -176,8 +178,9 @@ def _add_history(server: MCPServer, folder: ServedFolder) -> None:
         words: Annotated[
             str,
             Field(
-                description="Only runs with all these words, or an expression that holds for a "
-                "run or one of its steps: status == 'failed', tool == 'search', text contains 'x'"
+                description="Only runs with all these words, or an expression that is true for a "
+                "run or one of its steps: status == 'failed', tool == 'search', text "
+                "contains 'x'"
             ),
         ] = "",
         limit: Annotated[int, Field(ge=1, le=500)] = 20,
@@ -231,5 +234,5 @@ def _kept(folder: ServedFolder, name: str, branch: int | None = None) -> tuple[s
     except (LookupError, JournalError, StoreError) as error:
         raise ToolError(str(error)) from None
     if not folder.name(folder.root / line.path):
-        raise ToolError(f"No run {name!r} of this folder is kept.")
+        raise ToolError(f"No run {name!r} belongs to this folder.")
     return line.id, state

@@ -63,11 +63,9 @@ def set_options(exchange: Exchange, text: str) -> str:
     if not isinstance(given, Mapping):
         return 'the options are one JSON object, such as {"temperature": 0}'
     if own := [key for key in (*_LISTS, *_SYSTEMS) if key in given]:
-        return f"{own[0]} is no option: edit the messages"
+        return f"{own[0]} is not an option: edit the messages"
     if "stream" in given:
-        return (
-            "stream is no option here: the program reads the answer in the form that it asked for"
-        )
+        return "stream cannot be set: the program expects the format that it requested"
     exchange.edited = {**exchange.edited, **given}
     return ""
 

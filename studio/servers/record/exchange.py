@@ -72,7 +72,7 @@ _MOST_WHOLE = 64 * 1024**2
 
 
 class AddressError(ValueError):
-    """The address is not that of a server; the text names it."""
+    """Error for an address that is not that of a server; the text names it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,7 @@ class Upstream:
         """
         whole = address if "://" in address else f"http://{address}"
         if not origin(whole) or re.search(r"[\s?#]", whole):
-            raise AddressError(f"{address!r} is no address such as https://host/v1")
+            raise AddressError(f"{address!r} is not an address such as https://host/v1")
         return cls(name, kind, whole.rstrip("/"), transport_to(whole, connections=None)[0])
 
     def path(self, target: bytes) -> bytes:
@@ -576,15 +576,15 @@ async def _passed(answer: httpx2.Response, exchange: Exchange) -> AsyncIterator[
     while (piece := await exchange.while_there(anext(pieces, None))) is not None:
         if exchange.fault.is_cut:
             exchange.give(piece[: len(piece) // 2])
-            raise httpx2.ReadError("cut on purpose")
+            raise httpx2.ReadError("cut off on purpose")
         exchange.give(piece)
         yield piece
 
 
 def left_failure() -> ModelError:
     """Return the error for a call whose program has disconnected."""
-    error = failure_of(0, "The program closed its connection before it had the answer.")
-    error.kind, error.hint = CUT_OFF, "If it asks again, the run goes on here."
+    error = failure_of(0, "The program closed its connection before it received the answer.")
+    error.kind, error.hint = CUT_OFF, "If it retries, the run continues here."
     return error
 
 

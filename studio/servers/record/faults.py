@@ -35,7 +35,7 @@ def faults_of(text: str) -> tuple[Fault, ...]:
         found = _ITEM.fullmatch(word)
         if found is None:
             raise ValueError(
-                f"{word!r} is no fault: 429, 500 or another error status, cut, delay=SECONDS, "
+                f"{word!r} is not a fault: 429, 500 or another error status, cut, delay=SECONDS, "
                 "or ok for a request without one"
             )
         status, delay = int(found["status"] or 0), float(found["delay"] or 0)

@@ -63,7 +63,7 @@ class OtlpListener:
         except OverflowError:
             await answer(send, 413, b"The traces are larger than is taken at once.\n")
         except (ValueError, JournalError) as error:
-            await answer(send, 400, f"These are no traces: {reason_of(error)}.\n".encode())
+            await answer(send, 400, f"This is not a trace: {reason_of(error)}.\n".encode())
         else:
             whole = b"{}" if kind == b"application/json" else b""
             await answer(send, 200, whole, kind)
@@ -109,13 +109,13 @@ def _text(body: bytes, kind: bytes, encoding: bytes) -> str:
         except zlib.error as error:
             raise ValueError(str(error)) from None
     elif encoding not in (b"", b"identity"):
-        raise ValueError(f"the encoding {encoding.decode('latin-1')} is not known")
+        raise ValueError(f"the encoding {encoding.decode('latin-1')} is unknown")
     if len(body) > MOST_BODY:
         raise OverflowError
     if kind == b"application/json":
         return body.decode("utf-8")
     if kind != b"application/x-protobuf":
-        raise ValueError("they are neither application/x-protobuf nor application/json")
+        raise ValueError("it is neither application/x-protobuf nor application/json")
     return text_of_protobuf(body)
 
 

@@ -222,7 +222,7 @@ class ProgramRun:
                 continue
             found = self._result_in(exchange, name)
             if found is None:
-                words = "The program's next request holds no result of this call."
+                words = "The program's next request contains no result of this call."
                 future.set_result(ToolOutcome(words, "error"))
             else:
                 self._results[name] = found
@@ -404,7 +404,7 @@ class ProgramModel:
             await exchange.while_there(asyncio.sleep(fault.delay))
         if not fault.status:
             return await self._send(exchange, request)
-        body = {"error": {"message": "A fault on purpose, of Prompt Studio.", "type": "fault"}}
+        body = {"error": {"message": "A fault injected by Prompt Studio.", "type": "fault"}}
         return httpx2.Response(fault.status, json=body, stream=None)
 
     async def _send(self, exchange: Exchange, request: ModelRequest) -> httpx2.Response:

@@ -454,7 +454,7 @@ def is_local(headers: Headers, port: int) -> bool:
 
 
 class PortError(OSError):
-    """The port cannot be used; the text names it."""
+    """Error for a port that cannot be used; the text names it."""
 
 
 class _Server(uvicorn.Server):

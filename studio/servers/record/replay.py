@@ -53,8 +53,8 @@ def recorded_calls(store: RunStore, run: str) -> list[WireCall]:
                 found.append((called.at, call))
     if lost:
         raise LookupError(
-            f"{counted(lost, 'answer')} of this recording cannot be replayed: one that contains a "
-            "secret, is compressed without being asked for, or is longer than 8 MB is not kept"
+            f"{counted(lost, 'answer')} of this recording cannot be replayed: an answer is not "
+            "stored if it has a secret, is compressed without a request, or is over 8 MB long"
         )
     return [call for _, call in sorted(found, key=lambda item: item[0])]
 
@@ -194,7 +194,7 @@ class Replay:
                 return
             if not nearest:
                 nearest, instead = difference, call
-        words = nearest or "the recording has no further call of this address"
+        words = nearest or "the recording has no further call to this path"
         self.difference = self.difference or words
         if self._on_difference == "take" and instead is not None:
             self._left.remove(instead)
@@ -220,7 +220,7 @@ class Replay:
 
 
 def _refuse(exchange: Exchange, words: str) -> None:
-    exchange.refuse(409, f"This request is not the recorded one: {words}")
+    exchange.refuse(409, f"This request differs from the recorded one: {words}")
 
 
 def _compared(value: Json, ignored: Collection[str]) -> Json:

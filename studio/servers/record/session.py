@@ -65,7 +65,7 @@ class WantedRecording:
     """A program that the user wants to record, and its options."""
 
     program: tuple[str, ...]
-    """Command line; empty for a program that is started elsewhere."""
+    """Command line; empty if the program is started elsewhere."""
 
     folder: str = ""
     """Working directory of the program; empty for that of the studio."""
@@ -109,7 +109,7 @@ class ProgramSession(RunSession):
 
     async def drive(self, *first: Command) -> None:
         """Follow the conversation until the recording ends."""
-        fault = tr("The recording has ended; the run stays as it is.") if first else ""
+        fault = tr("The recording has ended; the run is not changed.") if first else ""
         try:
             await asyncio.wait([self._task])
         except asyncio.CancelledError:
@@ -125,7 +125,9 @@ class ProgramSession(RunSession):
             self._stop()
             return ""
         if not all(isinstance(each, _POSSIBLE) for each in commands):
-            return tr("The program decides what it asks and calls next: edit what it gets instead.")
+            return tr(
+                "The program decides what to request and call next: edit what it gets instead."
+            )
         for each in commands:
             if isinstance(each, SetOptions) and (
                 fault := set_options(self._conversation.exchange, each.text)
@@ -223,8 +225,8 @@ class WindowRecording:
         if change is None:
             return ()
         if not change.words:
-            return (tr("The requests are those of the recording before."),)
-        words = tr("Call {number} differs from the recording before: {difference}")
+            return (tr("The requests are equal to those of the previous recording."),)
+        words = tr("Call {number} differs from the previous recording: {difference}")
         return (words.format(number=change.number, difference=change.words),)
 
     def _hear(self, piece: bytes) -> None:

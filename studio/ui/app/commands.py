@@ -288,8 +288,9 @@ class Commands(QObject):
             self._window.messages.info(
                 tr("There is no tool and no message on this line."),
                 tr(
-                    "A run stops before a tool's call, or with a message in its request: put the "
-                    "caret on the tool or the role. Other places are in the Run pane's diagram."
+                    "A run can stop before a call of a tool or before a request with a message: "
+                    "put the caret on the tool or the role. Other breakpoints are set in the Run "
+                    "pane's diagram."
                 ),
             )
 

@@ -93,13 +93,13 @@ class Comparisons(QObject):
                 PaletteItem(
                     tr("Saved {when}").format(when=when),
                     partial(self._take, side),
-                    tr("kept on this machine"),
+                    tr("saved on this machine"),
                     icon("history"),
                 )
             )
         if found.refused:
             tell = partial(self._tell_refused, found.refused)
-            words = tr("Git does not read this repository…")
+            words = tr("Git refuses to read this repository…")
             choices.append(PaletteItem(words, tell, found.refused, icon("triangle-alert")))
         for commit in found.commits:
             title = tr("commit {name}").format(name=commit.name[:8])
@@ -118,7 +118,7 @@ class Comparisons(QObject):
         quoted = repository.replace("'", "'\\''")  # a quote must not end the shell's quoting
         self._window.messages.say(
             "warning",
-            tr("Git does not read this repository: its files are another user's."),
+            tr("Git refuses to read this repository: its files belong to another user."),
             tr("If you trust it: {command}").format(
                 command=f"git config --global --add safe.directory '{quoted}'"
             ),
@@ -211,7 +211,7 @@ class Comparisons(QObject):
         except OSError as error:
             self._window.messages.say(
                 "warning",
-                tr("The earlier text could not be kept: {reason}.").format(
+                tr("The earlier text could not be saved: {reason}.").format(
                     reason=error.strerror or error
                 ),
                 key="earlier",

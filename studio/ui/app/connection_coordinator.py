@@ -34,8 +34,10 @@ if TYPE_CHECKING:
     from studio.ui.connections.dialog import ConnectionsDialog
     from studio.ui.connections.model_popover import ModelPopover
 
-_ORDER = marked("Order: for this file, for this folder, what the file asks for, the default.")
-_TOY = marked("A very small model for trying things out, which needs help; real models need none.")
+_ORDER = marked("Order: for this file, for this folder, as the file requests, the default.")
+_TOY = marked(
+    "A very small model for trying things out, which needs guidance; larger models need none."
+)
 
 
 class ConnectionCoordinator(QObject):
@@ -294,7 +296,7 @@ class ConnectionCoordinator(QObject):
                 self._controller.trust(origin)
             except OSError as error:
                 self._messages.error(
-                    tr("The endpoint is allowed, but only once: {reason}.").format(
+                    tr("The endpoint is allowed only once: {reason}.").format(
                         reason=error.strerror or error
                     )
                 )

@@ -57,7 +57,7 @@ class FileCommands(QObject):
     def reopen(self) -> None:
         """Reopen the file of the tab that was closed last."""
         if not self._window.tabs.reopen():
-            self._window.messages.info(tr("No tab was closed that can be opened again."))
+            self._window.messages.info(tr("No closed tab can be reopened."))
 
     def go_to_files(self) -> None:
         """Focus the files, or the button that opens a folder if there are none."""
@@ -76,8 +76,8 @@ class FileCommands(QObject):
                     shutil.copyfile(path, folder / path.name)
         except OSError:
             self._window.messages.error(
-                tr("The example could not be copied to your own folder."),
-                tr("It is opened where it is; save it under another name to change it."),
+                tr("The example could not be copied to your folder."),
+                tr("The original is open; save it under another name to change it."),
                 str(folder),
             )
             folder = example.parent
@@ -184,8 +184,8 @@ class FileCommands(QObject):
         names = ", ".join(swap.title for swap in left[:3]) + ("…" if len(left) > 3 else "")
         self._window.messages.say(
             "warning",
-            tr("The studio ended before this was saved: {names}.").format(names=names),
-            tr("The text that was typed is still here."),
+            tr("The studio exited before this was saved: {names}.").format(names=names),
+            tr("Your text has been restored."),
             offers=(
                 NotificationAction(tr("Recover"), recover),
                 NotificationAction(tr("Throw away"), swaps.clear_left_behind),
@@ -268,7 +268,7 @@ class ExchangeCommands(QObject):
         from studio.core.imports.recognize import is_importable  # not before the first paint
 
         if path.stat().st_size <= _MOST_LOOKED_AT and is_importable(path):
-            words = tr("{name} holds a prompt of another program.").format(name=path.name)
+            words = tr("{name} contains a prompt from another program.").format(name=path.name)
             self._offer(words, partial(self.import_path, path))
 
     def offer_pasted(self, text: str) -> None:
@@ -283,7 +283,7 @@ class ExchangeCommands(QObject):
         except ImportFailure:
             return
         path = Path(self._window.tabs.files.folder(), tr("pasted") + ".json")
-        words = tr("The pasted text holds a prompt of another program.")
+        words = tr("The pasted text contains a prompt from another program.")
         self._offer(words, partial(self.import_path, path, text))
 
     def _offer(self, words: str, act: Callable[[], None]) -> None:
@@ -470,7 +470,7 @@ class EditorCommands(QObject):
         if edits:
             page.editor.apply_edits(edits)
         else:
-            self._window.messages.info(tr("The prompt is tidy already."))
+            self._window.messages.info(tr("The prompt is already tidy."))
 
     def rewrite(self, page: EditorPage, document: PromptDocument) -> None:
         """Rewrite the prompt for another loop protocol, after showing the difference."""
@@ -516,7 +516,7 @@ class EditorCommands(QObject):
             folders = (page.controller.path.parent,)
         if not folders:
             window.messages.info(
-                tr("There is no folder to look in."), tr("Open a folder first: File, Open folder…")
+                tr("There is no folder to search."), tr("Open a folder first: File, Open folder…")
             )
             return
         chosen = page.editor.textCursor().selectedText() if page is not None else ""

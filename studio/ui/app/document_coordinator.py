@@ -117,7 +117,7 @@ class DocumentCoordinator(QObject):
         if kept.left_out:
             names = ", ".join(kept.left_out)
             self.refused.emit(
-                tr("Not kept as samples: {names}. Declare them as inputs first.").format(
+                tr("Not saved as samples: {names}. Declare them as inputs first.").format(
                     names=names
                 )
             )
@@ -133,7 +133,7 @@ class DocumentCoordinator(QObject):
         # Text files are shown before trust, but a used value would be sent.
         is_elsewhere = declared is not None and has_reference(declared.sample)
         if is_unread or (is_elsewhere and not is_trusted(document.source.path, self._trust)):
-            self.refused.emit(tr("The sample is in a file: trust the folder to take it."))
+            self.refused.emit(tr("The sample is in a file: trust the folder to use it."))
         else:
             self._inputs.library.add({name: value})
 

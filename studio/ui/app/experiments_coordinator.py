@@ -92,7 +92,7 @@ class ExperimentsCoordinator(QObject):
         document = self._window.tabs.document
         path = document.source.path if document is not None and document.is_prompt else None
         if path is None:
-            self._run.refuse(tr("Open a saved prompt; its cases are stored beside it."))
+            self._run.refuse(tr("Open a saved prompt; its cases are stored in its folder."))
             return
         view = self._cases.get(path)
         if view is None:
@@ -184,8 +184,8 @@ class ExperimentsCoordinator(QObject):
                 view.controller.reload_plan()
 
     def _offer_connection(self, prompt: Path) -> None:
-        words = tr("{name} names a connection that is not set up here.")
-        hint = tr("Nothing was sent. Make the connection, or choose one for the folder.")
+        words = tr("{name} names a connection that is not configured here.")
+        hint = tr("Nothing was sent. Add the connection, or choose one for the folder.")
         error = ModelError("missing-connection", words.format(name=prompt.name), hint)
         # A choice is saved, and then the file is planned again.
         self._run.questions.refuse(error, RequestedModel(file=prompt), lambda: None)
@@ -216,7 +216,7 @@ class ExperimentsCoordinator(QObject):
         """Write an experiment with the same cells and verdicts beside the prompt."""
         table, plan = controller.cases, controller.plan
         if table is None or plan is None:
-            self._run.refuse(tr("The cases cannot be run as they are."))
+            self._run.refuse(tr("The cases cannot be run."))
             return
         self._write_new(free_path(table.prompt), table.text(plan.variants[0].document))
 
@@ -256,7 +256,7 @@ class ExperimentsCoordinator(QObject):
         document = self._window.tabs.document_now()
         path = document.source.path if document is not None else None
         if document is None or path is None:
-            self._run.refuse(tr("Open the prompt that the call should be a case of, and save it."))
+            self._run.refuse(tr("Open and save the prompt to which the call is added as a case."))
             return
         self._keep_row(document, path, {"expected": row["expected"], **known_values(row, document)})
 
@@ -267,7 +267,7 @@ class ExperimentsCoordinator(QObject):
         except (AcceptError, OSError) as error:
             self._run.refuse(named_reason(error))
             return
-        words = tr("The run is a case of {name} now.").format(name=change.path.name)
+        words = tr("The run was added to {name} as a case.").format(name=change.path.name)
         self._dialogs.offer_undo(change, words, "run")
 
     def _write_new(self, path: Path, text: str) -> None:
@@ -284,7 +284,7 @@ class ExperimentsCoordinator(QObject):
         """Step through a cell's row with the prompt and model of its column."""
         grid, plan = controller.model.grid, controller.plan
         if grid is None or plan is None:
-            self._run.refuse(tr("The experiment's file cannot be run as it is."))
+            self._run.refuse(tr("The experiment file cannot be run."))
             return
         try:
             self._run.start_cell(cell_to_step(plan, grid.variants[key.variant], key.row))
@@ -295,7 +295,7 @@ class ExperimentsCoordinator(QObject):
         """Open the prompt of a cell's column; an edited one as a separate text."""
         variant = controller.variant(key)
         if variant is None:
-            self._run.refuse(tr("The experiment's file cannot be run as it is."))
+            self._run.refuse(tr("The experiment file cannot be run."))
             return
         path = variant.document.source.path
         tabs = self._window.tabs
@@ -308,7 +308,7 @@ class ExperimentsCoordinator(QObject):
         """Add a cell's run to the history and open it there."""
         journal = controller.answers.journal_of(key)
         if journal is None or self._store is None:
-            self._run.refuse(tr("The run of this cell was not kept."))
+            self._run.refuse(tr("The run of this cell was not saved."))
             return
         try:
             calls: dict[int, WireCall] = {}
@@ -363,7 +363,7 @@ class ExperimentDialogs(QObject):
                 view.controller.editor.add_rows([dict(row.values) for row in found.rows])
 
         controller.generated.connect(add)
-        view.controller.reported.emit(tr("Asking for one kind after the other…"))
+        view.controller.reported.emit(tr("Generating one kind after another…"))
         controller.ask(kinds)
 
     def _improve(self, view: ExperimentView) -> None:
@@ -394,7 +394,7 @@ class ExperimentDialogs(QObject):
 
     def _on_rows(self, view: ExperimentView, change: AcceptedAnswer) -> None:
         view.controller.reload_plan()
-        words = tr("The rows are added to {name}.").format(name=change.path.name)
+        words = tr("The rows were added to {name}.").format(name=change.path.name)
         self.offer_undo(change, words, "rows", view.controller.reload_plan)
 
     def offer_undo(

@@ -145,13 +145,13 @@ class FilesCoordinator(QObject):
                 continue
             changed.append(each.path.name)
         if changed:
-            words = tr("The new name was put into {names}.").format(names=", ".join(changed[:5]))
+            words = tr("The new name was written to {names}.").format(names=", ".join(changed[:5]))
             self._window.messages.info(words)
 
     def move_to_bin(self, path: Path) -> None:
         """Move a file or folder to the system's trash."""
         if not os.path.lexists(path):
-            words = tr("{name} is not there any more.").format(name=path.name)
+            words = tr("{name} no longer exists.").format(name=path.name)
             self._window.messages.error(words, where=str(path))
         elif moved_to_bin(path):
             self._close_pages(path)

@@ -86,8 +86,8 @@ class Lifecycle(QObject):
         elif self._services.is_safe:
             self._services.messages.say(
                 "info",
-                tr("Safe mode: usual settings, no tools, no trusted folder."),
-                tr("Nothing was restored, and changed settings are not kept."),
+                tr("Safe mode: default settings, no tools, no trusted folder."),
+                tr("Nothing was restored, and changed settings are not saved."),
                 key="safe",
             )
 
@@ -194,5 +194,5 @@ class Lifecycle(QObject):
             tabs.open(front)
         if gone:
             self._services.messages.info(
-                tr("Not there any more: {names}.").format(names=", ".join(gone[:5]))
+                tr("No longer there: {names}.").format(names=", ".join(gone[:5]))
             )

@@ -156,7 +156,7 @@ class Chooser(QObject):
             PaletteItem(each, partial(choose, each), tr("now") if each == now else "")
             for each in languages()
         ]
-        self.palette.ask(tr("Check the spelling of prose in"), choices)
+        self.palette.ask(tr("Language of the spelling check"), choices)
 
     def ask_line(self) -> None:
         """Choose a line, or a line and column such as `12:5`."""

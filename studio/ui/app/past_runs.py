@@ -127,7 +127,7 @@ class PastRuns(QObject):
         """Continue the shown past run with its original prompt."""
         past = self._run.past
         if past is None or past.checkpoint is None:
-            self._coordinator.refuse(tr("This run reached no place to go on from."))
+            self._coordinator.refuse(tr("This run has no point to continue from."))
             return
         document, asked = past.document, asked_by(past.document, self._coordinator.trust)
         if self._coordinator.questions.asks_first(self.resume, asked):
@@ -154,13 +154,13 @@ class PastRuns(QObject):
         rest = len(runs) - 1
         words = tr("The run of {name} was interrupted.")
         if rest == 1:
-            words = tr("The run of {name} was interrupted, and one other run.")
+            words = tr("The run of {name} and one other run were interrupted.")
         elif rest:
-            words = tr("The run of {name} was interrupted, and {count} other runs.")
+            words = tr("The run of {name} and {count} other runs were interrupted.")
         words = words.format(name=name, count=rest)
-        go_on = NotificationAction(tr("Go on with it"), partial(self._go_on_with, last.id))
+        go_on = NotificationAction(tr("Continue the run"), partial(self._go_on_with, last.id))
         show = NotificationAction(tr("Show it"), partial(self._history.open, last.id))
-        hint = tr("It is kept up to its last event. If you go on, it pauses there first.")
+        hint = tr("It is saved up to its last event. If you continue, it first pauses there.")
         self._messages.say("warning", words, hint, offers=(go_on, show), key="interrupted")
 
     def _go_on_with(self, run: str) -> None:
@@ -211,11 +211,11 @@ class PastRuns(QObject):
         """
         past, document = self._run.past, self._coordinator.window.tabs.document_now()
         if past is None or document is None:
-            self._coordinator.refuse(tr("Open the prompt that should be run again."))
+            self._coordinator.refuse(tr("Open the prompt to run again."))
             return
         if is_other_prompt(past, document.source.path):
             name = Path(past.setup.path).name
-            words = tr("This run is of another prompt: open {name}, then run it again.")
+            words = tr("This run belongs to another prompt: open {name}, then run it again.")
             self._coordinator.refuse(words.format(name=name))
             return
         if self._coordinator.questions.asks_first(partial(self.rerun, chosen, here, row)):
@@ -238,7 +238,7 @@ class PastRuns(QObject):
             asked = asked_by(past.document, self._coordinator.trust)
             answers = self._connections.open_same(path, asked, had)
             if answers is None:
-                words = tr("{model} is not set up here, so nothing was run.")
+                words = tr("{model} is not configured here, so nothing was run.")
                 self._coordinator.refuse(words.format(model=had.name))
                 return
             first = (ChooseModel(run_model_of(answers), now),)
@@ -272,8 +272,8 @@ class PastRuns(QObject):
             NotificationAction(run_with.format(model=had.name), own),
             NotificationAction(run_with.format(model=now.name), other),
         )
-        words = tr("Which model should answer?")
-        hint = tr("The run had {model}; the prompt now asks for {other}.").format(
+        words = tr("Which model should be used?")
+        hint = tr("The run used {model}; the prompt now requests {other}.").format(
             model=had.name, other=now.name
         )
         self._messages.say("warning", words, hint, offers=offers, key="run")
@@ -282,7 +282,7 @@ class PastRuns(QObject):
         """Replay the shown run; no model or tool is called."""
         past = self._run.past
         if past is None:
-            self._coordinator.refuse(tr("There is no run to go through again."))
+            self._coordinator.refuse(tr("There is no run to replay."))
             return
         path = Path(past.setup.path) if past.setup.path else None
         self._messages.withdraw("run")
@@ -292,7 +292,7 @@ class PastRuns(QObject):
     def show_repeated(self, comparison: RunComparison) -> None:
         """Report how a replay compares with its run; show both if they differ."""
         if comparison.first_difference is None:
-            words = tr("The replay says the same as the run, from the first message on.")
+            words = tr("The replay is identical to the run.")
             self._messages.say("success", words, key="run")
         else:
             self._run.compared.emit(comparison)

@@ -46,9 +46,9 @@ class RecordDialog(QDialog):
         self.problem = toned_label("error", wraps=True)
         self.setWindowTitle(tr("Record a program"))
         about = tr(
-            "Its calls to models go through Prompt Studio, without a change to the program. While "
-            "a call is held, the program's own time limit counts: 600 seconds in the SDKs of "
-            "OpenAI and Anthropic, none in Gemini's."
+            "Its model calls go through Prompt Studio; the program needs no change. While a call "
+            "is held, the program's own time limit applies: 600 seconds in the SDKs of OpenAI and "
+            "Anthropic, none in Gemini's."
         )
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
         self.record = buttons.addButton(tr("Record"), QDialogButtonBox.ButtonRole.AcceptRole)
@@ -69,14 +69,14 @@ class RecordDialog(QDialog):
         try:
             words = tuple(shlex.split(self.form.text("program"), posix=sys.platform != "win32"))
         except ValueError:
-            self._refuse(tr("A quotation mark of the command is open."))
+            self._refuse(tr("The command has an unclosed quotation mark."))
             return
         folder = self.form.text("folder")
         if folder and not Path(folder).is_dir():
-            self._refuse(tr("{name} is no folder.").format(name=folder))
+            self._refuse(tr("{name} is not a folder.").format(name=folder))
             return
         if words and shutil.which(words[0]) is None and not Path(folder, words[0]).is_file():
-            text = tr("{name} is no program on the PATH, and no file of the folder.")
+            text = tr("{name} is neither a program on the PATH nor a file in the folder.")
             self._refuse(text.format(name=words[0]))
             return
         try:
@@ -146,7 +146,7 @@ class Recordings(QObject):
         )
         self._background.start(recording.serve(), self._on_end)
         if wanted.program:
-            words = tr("The program is recorded: its first call opens as a run.")
+            words = tr("The program is being recorded: its first call opens as a run.")
             self._window.messages.say("info", words, offers=(self._offer_stop(),), key="record")
 
     def stop(self) -> None:

@@ -254,7 +254,7 @@ class RunCoordinator(QObject):
             tabs.current.with_document(lambda _: self.start(at_entry, to))
             return
         if document is None or not document.is_prompt:
-            self.messages.info(tr("Nothing to run."), tr("Open or write a prompt first."))
+            self.messages.info(tr("There is nothing to run."), tr("Open or write a prompt first."))
             return
         if self.questions.asks_first(lambda: self.start(at_entry, to)):
             return
@@ -301,8 +301,8 @@ class RunCoordinator(QObject):
                 tr("Show {name}").format(name=name), partial(self.window.tabs.open, path)
             )
             offers.insert(0, show)
-        words = tr("A run of {name} is not over.").format(name=name)
-        hint = tr("F5 and F10 are for the prompt that is open. The run stays as it is.")
+        words = tr("A run of {name} has not ended.").format(name=name)
+        hint = tr("F5 and F10 apply to the open prompt. The run is not affected.")
         self.messages.say("warning", words, hint, offers=tuple(offers), key="run")
 
     def tell_elsewhere(self, path: str, words: str) -> None:
@@ -378,7 +378,7 @@ class RunCoordinator(QObject):
                 continue
             value, agreed = QInputDialog.getText(
                 self.window.widget,
-                tr("A value is not set"),
+                tr("A value is missing"),
                 tr("The value of {name}:").format(name=reference),
                 QLineEdit.EchoMode.Password,
             )

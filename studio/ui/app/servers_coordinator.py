@@ -151,7 +151,7 @@ class ServersCoordinator(QObject):
                 entry.id.name for entry in own if (is_on if entry.id in tools else entry.enabled)
             ]
             if not ticked:
-                words = tr("To use none of its tools, remove the server from the prompt by hand.")
+                words = tr("To use none of its tools, remove the server from the prompt yourself.")
                 self._window.messages.info(words)
                 continue
             wanted = () if len(ticked) == len(own) else tuple(ticked)

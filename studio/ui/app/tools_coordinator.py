@@ -80,7 +80,7 @@ class SavedCallsCoordinator(QObject):
         if path is not None:
             return self._tried(lambda: saved_calls.change_calls(path, changes), path)
         self._window.messages.info(
-            tr("Save the prompt first: its calls are kept in a file beside it.")
+            tr("Save the prompt first: its calls are saved in a file beside it.")
         )
         return None
 
@@ -181,7 +181,7 @@ class SavedCallsCoordinator(QObject):
     ) -> None:
         start = str(self._file.parent / "answers.jsonl") if self._file is not None else ""
         name, _ = QFileDialog.getSaveFileName(
-            dialog, tr("Write the answers"), start, tr("JSON lines (*.jsonl)")
+            dialog, tr("Export the answers"), start, tr("JSON lines (*.jsonl)")
         )
         if name:
             kept = (saved_calls.saved(call, outcome) for call, outcome in ended)
@@ -327,7 +327,7 @@ class ToolsCoordinator(QObject):
         """Offer to trust the folder of the file, or to stop trusting it."""
         folder = self._window.tabs.folder
         if folder is None:
-            self._messages.info(tr("A text that was never saved is your own."))
+            self._messages.info(tr("A text that was never saved needs no trust."))
             return
         held = self._held(folder)
         menu = QMenu(self._window.widget)
@@ -356,9 +356,9 @@ class ToolsCoordinator(QObject):
             "warning",
             tr("This folder is not trusted."),
             tr(
-                "Until you trust it, its Python tools and MCP servers do not run, no "
-                "variable is read, and no file of it is sent. The preview may show text "
-                "files of the opened folder."
+                "Until you trust it, its Python tools and MCP servers do not run, no variables "
+                "are read, and none of its files is sent. The preview may show text files of the "
+                "opened folder."
             ),
             str(asked),
             (NotificationAction(tr("Trust…"), partial(self._pane.offer_trust, folder)),),
@@ -396,7 +396,7 @@ class ToolsCoordinator(QObject):
         """Insert content from a server at the caret of the prompt, as literal text."""
         page, document = self._window.tabs.current, self._window.tabs.document
         if page is None or document is None or page.editor.isReadOnly():
-            self._messages.info(tr("No prompt is open that it could be put into."))
+            self._messages.info(tr("No prompt is open to insert it into."))
             return
         caret = page.editor.caret()
         text = offered_text(content, document.template.format)
@@ -407,7 +407,7 @@ class ToolsCoordinator(QObject):
         page, document = self._window.tabs.current, self._window.tabs.document
         folder = self._window.tabs.folder
         if page is None or document is None or folder is None or page.editor.isReadOnly():
-            self._messages.info(tr("Save the prompt first: the file is put beside it."))
+            self._messages.info(tr("Save the prompt first: the file is saved beside it."))
             return
         if document.source.text != page.editor.text():
             return
@@ -425,10 +425,10 @@ class ToolsCoordinator(QObject):
             self._say_not_made(folder / kept.file, error)
             return
         page.editor.apply_edits(kept.edits)
-        self._messages.info(tr("Kept as {file}.").format(file=kept.file))
+        self._messages.info(tr("Saved as {file}.").format(file=kept.file))
 
     def _say_not_made(self, path: Path, error: OSError) -> None:
-        words = tr("{name} cannot be made: {strerror}.")
+        words = tr("{name} cannot be created: {strerror}.")
         text = words.format(name=path.name, strerror=error.strerror)
         self._messages.error(text, where=str(path))
 
@@ -456,7 +456,7 @@ class ToolsCoordinator(QObject):
             self._edit(lambda document: write_choice(document, name, choice_value(rows, wanted)))
         except (LookupError, ValueError):
             self._messages.error(
-                tr("The prompt declares no tool {name!r} any more.").format(name=name)
+                tr("The prompt no longer declares a tool {name!r}.").format(name=name)
             )
 
     def _open_own_servers(self) -> None:

@@ -455,6 +455,6 @@ class Workbench(QObject):
             return RunStore(self._services.paths.data / "runs.sqlite")
         except (StoreError, OSError) as error:
             self._services.messages.error(
-                tr("Runs will not be kept in History."), named_reason(error)
+                tr("Runs will not be saved in History."), named_reason(error)
             )
             return None

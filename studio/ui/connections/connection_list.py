@@ -55,7 +55,7 @@ _BUNDLED = marked("SmolLM2 135M, on this machine")
 _STATES = {
     "running": marked("trying …"),
     "works": marked("works"),
-    "fails": marked("does not answer"),
+    "fails": marked("does not respond"),
     "untried": "",
 }
 
@@ -78,7 +78,7 @@ def _what(connection: Connection) -> str:
         case "replay":
             return Path(str(settings.get("recording") or tr("no file yet"))).name
         case "manual":
-            return tr("you reply yourself")
+            return tr("you write the replies")
         case _:
             return connection.model or name_of(connection.kind)
 
@@ -334,7 +334,7 @@ class ListButtons(QtWidgets.QWidget):
         self.make_default.setEnabled(not is_default)
         self.delete.setEnabled(not is_last)
         self.delete.setToolTip(
-            tr("The embedded model is always there") if is_last else tr("Delete")
+            tr("The embedded model cannot be deleted") if is_last else tr("Delete")
         )
 
     def _presets(self) -> QtWidgets.QMenu:
@@ -358,7 +358,7 @@ class DeleteQuestion(QtWidgets.QMessageBox):
         self.setIcon(QtWidgets.QMessageBox.Icon.NoIcon)
         self.setWindowTitle(tr("Delete connection"))
         self.setText(tr("Delete the connection {name!r}?").format(name=connection.name))
-        with_key = tr(" The key that is kept for it goes too.") if connection.key == KEYRING else ""
+        with_key = tr(" Its stored key is deleted as well.") if connection.key == KEYRING else ""
         self.setInformativeText(
             tr("Prompts that name it will use the default.{with_key}").format(with_key=with_key)
         )

@@ -51,7 +51,7 @@ class AllowedEndpoints(QtWidgets.QPushButton):
         """Return a menu with an item for each endpoint."""
         menu = QtWidgets.QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        menu.addSection(tr("Choose one to be asked again"))
+        menu.addSection(tr("Select one to be asked again"))
         for origin in self._origins:
             menu.addAction(
                 icon("x"), origin, lambda origin=origin: self.request_ask_again.emit(origin)
@@ -206,7 +206,7 @@ class ConnectionsDialog(kit.ClosingDialog):
         self.form.commit()
         connection = self.current
         if connection is None or connection.key != KEYRING:
-            self.form.key.set_state(KeyState("none", tr("the key was not kept; enter it again")))
+            self.form.key.set_state(KeyState("none", tr("the key was not saved; enter it again")))
             return
         self._controller.keys.keep(connection.name, key, only_session=only_session)
         self._controller.trials.forget(connection.name)
@@ -260,7 +260,7 @@ class ConnectionsDialog(kit.ClosingDialog):
             )
             return False
         except ValueError as error:
-            self.banner.say(tr("This is not saved: {error}.").format(error=error))
+            self.banner.say(tr("This was not saved: {error}.").format(error=error))
             return False
         self.banner.hide()
         return True
@@ -362,10 +362,10 @@ class TrustDialog(kit.ClosingDialog):
 
 def _explained(choice: ModelChoice) -> str:
     """Describe the data that would be sent."""
-    sent = tr("The messages, the values of the inputs and what tools answer would go there")
+    sent = tr("The messages, the values of the inputs and the results of tools would be sent there")
     variable = environment_name(choice.connection.key)
     if variable is not None:
         sent += tr(", with the key in the variable {variable}").format(variable=variable)
-    return tr("{sent}. The address comes from the file, and you have not allowed it yet.").format(
+    return tr("{sent}. The address is set in the file, and you have not allowed it yet.").format(
         sent=sent
     )

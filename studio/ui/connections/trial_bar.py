@@ -43,7 +43,9 @@ class TrialBar(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self.test = push_button(tr("Test"), self.request_test, takes_enter=False)
-        self.test.setToolTip(tr("Ask whether it answers, and its model once for each ability"))
+        self.test.setToolTip(
+            tr("Test whether the server responds, and each ability of the model with one request")
+        )
         self.cancel = push_button(tr("Cancel"), self.request_cancel, takes_enter=False)
         self.progress = named(QProgressBar(textVisible=False), tr("Trying"))
         self.progress.setRange(0, 0)
@@ -73,7 +75,7 @@ class TrialBar(QWidget):
         self.progress.setVisible(is_running)
         probe = trial.probe
         self.outcome.setText(probe.message if probe else tr("Trying …") if is_running else "")
-        asks = tr("Asking {model} what it can do …").format(model=trial.asks)
+        asks = tr("Testing the abilities of {model} …").format(model=trial.asks)
         self.hint.setText(asks if trial.asks else probe.hint if probe is not None else "")
         self.hint.setVisible(bool(self.hint.text()))
         mark = _MARKS.get(trial.state)

@@ -75,7 +75,7 @@ class DiskComparisonDialog(ClosingDialog):
         self.reload = buttons.addButton(tr("Reload"), QDialogButtonBox.ButtonRole.DestructiveRole)
         self.keep = buttons.addButton(tr("Keep mine"), QDialogButtonBox.ButtonRole.AcceptRole)
         buttons.addButton(QDialogButtonBox.StandardButton.Cancel)
-        self.reload.setToolTip(tr("Take the text on disk; undo leads back to yours"))
+        self.reload.setToolTip(tr("Use the text on disk; undo restores yours"))
         self.reload.clicked.connect(self.accept)
         buttons.accepted.connect(self.accept)
         buttons.rejected.connect(self.reject)
@@ -105,7 +105,7 @@ class RewriteDialog(ClosingDialog):
         self.view = ComparisonView()
         self.buttons = self._make_buttons()
         self._lay_out(
-            tr("This prompt speaks {name}: {reason}.").format(
+            tr("This prompt uses {name}: {reason}.").format(
                 name=tr(PROTOCOLS[now.protocol].title), reason=now.reason
             )
         )
@@ -115,7 +115,7 @@ class RewriteDialog(ClosingDialog):
     def _make_buttons(self) -> QDialogButtonBox:
         buttons = QDialogButtonBox(self)
         make = buttons.addButton(tr("Rewrite"), QDialogButtonBox.ButtonRole.AcceptRole)
-        make.setToolTip(tr("Change the text in the editor; undo takes it back as one step"))
+        make.setToolTip(tr("Change the text in the editor, as one undo step"))
         buttons.addButton(QDialogButtonBox.StandardButton.Cancel)
         buttons.accepted.connect(self._accept)
         buttons.rejected.connect(self.reject)

@@ -33,14 +33,16 @@ class CrashDialog(ClosingDialog):
         self.what.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.safe = QLabel(
             tr(
-                "What you typed is safe: unsaved text is kept on disk as you type, and is offered "
-                "again should the studio end. Saved files were not touched. Runs are in History up "
-                "to their last step. You can go on working."
+                "What you typed is safe: unsaved text is saved on disk as you type, and is "
+                "restored if the studio crashes. Saved files were not changed. Runs are in "
+                "History up to their last step. You can continue working."
             ),
             wordWrap=True,
         )
         self.report = fixed_text(tr("Report of the error"), wraps=False)
-        note = QLabel(tr("Keys are left out. Read it before you send it: it may name your files."))
+        note = QLabel(
+            tr("Keys are removed. Read it before you send it: it may contain file names.")
+        )
         note.setProperty("tone", "muted")
         note.setWordWrap(True)
         self.copy = push_button(tr("Copy report"), self._copy, drawing="copy")
@@ -82,9 +84,11 @@ class CrashDialog(ClosingDialog):
     def tell_of_end(self, report: str) -> None:
         """Report that the studio crashed in the last session."""
         self.setWindowTitle(tr("The studio ended unexpectedly"))
-        self.title.setText(tr("The studio ended unexpectedly the last time."))
+        self.title.setText(tr("The studio crashed in the last session."))
         self.leave.hide()
-        self.add(tr("It crashed outside of Python. Unsaved text is offered in the window."), report)
+        self.add(
+            tr("It crashed outside of Python. Unsaved text can be restored in the window."), report
+        )
 
     def _copy(self) -> None:
         QGuiApplication.clipboard().setText(self.report.toPlainText())

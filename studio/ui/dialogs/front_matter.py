@@ -67,7 +67,7 @@ class FrontMatterDialog(kit.ClosingDialog):
         words = tr("Name of a new tool"), tr("Add tool")
         more.addWidget(self._adder(self.new_tool, *words, self._add_tool), 1, 2)
         more.addWidget(self.example, 2, 0, 1, 2)
-        words = tr("An example answer, as JSON: its fields become outputs"), tr("Add outputs")
+        words = tr("An example answer in JSON, whose fields become outputs"), tr("Add outputs")
         more.addWidget(self._adder(self.example, *words, self._add_outputs), 2, 2)
         box.addLayout(more)
         box.addWidget(buttons)

@@ -132,8 +132,8 @@ class ImportDialog(QtWidgets.QDialog):
             self._messages.error(
                 str(error),
                 tr(
-                    "Known are Prompty, AgentSchema, request bodies, promptfoo, LangChain and "
-                    "chat text."
+                    "Supported formats: Prompty, AgentSchema, request bodies, promptfoo, "
+                    "LangChain and chat text."
                 ),
                 str(self._path),
             )
@@ -153,8 +153,8 @@ class ImportDialog(QtWidgets.QDialog):
         for other in beside:
             if other.exists():
                 self._messages.error(
-                    tr("{name} is there already.").format(name=other.name),
-                    tr("Choose another name, so that it stays."),
+                    tr("{name} already exists.").format(name=other.name),
+                    tr("Choose another name to keep it."),
                     str(path),
                 )
                 return False
@@ -211,7 +211,7 @@ class ImportDialog(QtWidgets.QDialog):
             more = tr("Saving also saves {count} input sets.")
             text = f"{text}\n{more.format(count=len(made.input_sets))}"
         if made.answers:
-            text = "\n".join([text, tr("Saving also saves the recorded answers of its tools.")])
+            text = "\n".join([text, tr("Saving also saves the recorded results of its tools.")])
         if made.notes:
             self.state.say("triangle-alert", "warning", text)
         else:

@@ -133,7 +133,7 @@ class CellDetail(FollowsTheme, QtWidgets.QWidget):
             self._add_check(result)
         if outcome is not None and not outcome.error and not outcome.results:
             nothing = QtWidgets.QLabel(
-                tr("Nothing is checked: the row expects nothing."), wordWrap=True
+                tr("Nothing is checked: the row has no assertions."), wordWrap=True
             )
             paint_text(nothing, "muted")
             self.checks.addWidget(nothing)
@@ -169,9 +169,9 @@ class CellDetail(FollowsTheme, QtWidgets.QWidget):
             if outcome.cost:
                 words.append(money(outcome.cost))
             if outcome.is_cached:
-                words.append(tr("taken from before"))
+                words.append(tr("reused"))
             if names := ", ".join(left_out_of(outcome)):
-                words.append(tr("without {names}: the server does not take it").format(names=names))
+                words.append(tr("without {names}: the server rejects it").format(names=names))
         return "  ·  ".join(words)
 
     def _show_answer(self, cell: ShownCell) -> None:
@@ -180,13 +180,13 @@ class CellDetail(FollowsTheme, QtWidgets.QWidget):
             self._show_request(cell, theme)
             return
         if outcome is None:
-            waits = tr("Not asked yet. Ctrl+F5 asks this cell alone.")
-            asked = waits if self._is_low else tr("Not asked yet.")
+            waits = tr("Not run yet. Ctrl+F5 runs this cell only.")
+            asked = waits if self._is_low else tr("Not run yet.")
             asked = asked if cell.is_planned else tr("Not planned.")
             self.answer.setPlainText(cell.coming or asked)
             return
         if outcome.error:
-            again = tr("The next run asks it again.")
+            again = tr("The next run repeats it.")
             self.answer.setPlainText(f"{outcome.error}\n\n{again}")
             return
         base = cell.baseline
@@ -208,7 +208,7 @@ class CellDetail(FollowsTheme, QtWidgets.QWidget):
             messages, body = (), str(error)
         if not messages and not body:
             is_asked = cell.outcome is not None
-            words = tr("The request was not kept.") if is_asked else tr("Not asked yet.")
+            words = tr("The request was not saved.") if is_asked else tr("Not run yet.")
             self.answer.setPlainText(words)
         elif self.tabs.currentIndex() == 1:
             lines = (
@@ -255,7 +255,7 @@ class CellDetail(FollowsTheme, QtWidgets.QWidget):
         self.tabs.setAccessibleName(tr("Answer, messages, request"))
         self.step_button.setToolTip(tr("Run this row with the debugger, step by step (F10)"))
         self.accept_button.setToolTip(
-            tr("Write the answer to its row as the expected one; it can be taken back")
+            tr("Save the answer in its row as the expected one; this can be undone")
         )
         self.compare_button.setCheckable(True)
         self.compare_button.setChecked(True)

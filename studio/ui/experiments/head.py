@@ -93,7 +93,7 @@ class ExperimentHead(QtWidgets.QWidget):
             return
         if report is None:
             self.heading.setText(
-                tr("Not run yet. Run asks every row of every variant and marks the answers.")
+                tr("Not run yet. Run sends every row of every variant and grades the answers.")
             )
             self.more.setText("")
             return
@@ -102,9 +102,9 @@ class ExperimentHead(QtWidgets.QWidget):
         failed = [each for each in report.gates if not each.held]
         if failed or (report.gates and report.is_whole):
             words = (
-                tr("All gates hold.")
+                tr("All gates pass.")
                 if not failed
-                else tr("Gates that fail: {names}.").format(
+                else tr("Failed gates: {names}.").format(
                     names=", ".join(f"{each.name} ({each.variant})" for each in failed)
                 )
             )
@@ -142,7 +142,7 @@ class ExperimentHead(QtWidgets.QWidget):
 
     def show_workers(self, text: str) -> None:
         """Show the workers that run the cells; an empty text hides the line."""
-        self.workers.setText(tr("Asked on workers: {text}").format(text=text) if text else "")
+        self.workers.setText(tr("Running on workers: {text}").format(text=text) if text else "")
         self.workers.setVisible(bool(text))
 
     def _show_status(self, text: str, tone: str) -> None:
@@ -201,7 +201,7 @@ class CasesBar(QtWidgets.QWidget):
         self.count_label = ElidedLabel()
         self.save_box = QtWidgets.QCheckBox(tr("Run on save"))
         self.column_button = QtWidgets.QPushButton(tr("Column"))
-        self.keep_button = push_button(tr("Keep as experiment"), self.request_experiment)
+        self.keep_button = push_button(tr("Save as experiment"), self.request_experiment)
         self.models: Sequence[str] = ()
         """Names of connections that a column can use."""
         self._menu = QtWidgets.QMenu(self)
@@ -230,7 +230,7 @@ class CasesBar(QtWidgets.QWidget):
 
     def ask_cost(self, cost: float) -> None:
         """Ask for the limit of cost for this and later runs."""
-        words = tr("These cases cost about {cost}. Up to how many US cents may a run cost?")
+        words = tr("These cases cost about {cost}. How many US cents may a run cost at most?")
         dialog = QtWidgets.QInputDialog(self)
         dialog.setLabelText(words.format(cost=money(cost)))
         dialog.setWindowTitle(tr("Cost of the cases"))
@@ -252,7 +252,7 @@ class CasesBar(QtWidgets.QWidget):
         self.column_button.setMenu(self._menu)
         self._menu.aboutToShow.connect(self._fill)
         self.keep_button.setToolTip(
-            tr("Write the columns and the checks as an experiment that gives the same verdicts")
+            tr("Save the columns and checks as an experiment with the same verdicts")
         )
         paint_text(self.count_label, "muted")
         row_of(
@@ -287,7 +287,7 @@ class CasesBar(QtWidgets.QWidget):
         menu.addAction(tr("Git revision…"), self._ask_revision)
         menu.addAction(tr("A copy to edit"), self.request_copy.emit)
         menu.addSeparator()
-        asked = menu.addMenu(tr("Ask one column"))
+        asked = menu.addMenu(tr("Run one column"))
         for at, column in enumerate(self._table.columns):
             asked.addAction(column.name, partial(self.request_column.emit, at))
         menu.addMenu(self.rows_menu)
@@ -376,10 +376,10 @@ class WorkersDialog(ClosingDialog):
             self.certificates.setText(str(now.certificates or ""))
         about = QtWidgets.QLabel(
             tr(
-                "local:4 starts four processes of this machine; tls://host:8786 is a scheduler of "
-                "your own (prompt-studio cluster certificates makes what it needs). Secrets are "
-                "never sent to workers. The page of the scheduler is shown with the experiment "
-                "once it runs."
+                "local:4 starts four processes on this machine; tls://host:8786 is your own "
+                "scheduler (prompt-studio cluster certificates creates its certificates). Secrets "
+                "are never sent to workers. While the experiment runs, it shows a link to the "
+                "scheduler's page."
             )
         )
         about.setProperty("tone", "muted")

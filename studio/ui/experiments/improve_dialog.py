@@ -64,7 +64,7 @@ class ImproveDialog(ClosingDialog):
         self.chart = ExperimentChart()
         self.buttons = QtWidgets.QDialogButtonBox(QtWidgets.QDialogButtonBox.StandardButton.Close)
         self.accept_button = self.buttons.addButton(
-            tr("Put into the prompt"), QtWidgets.QDialogButtonBox.ButtonRole.ActionRole
+            tr("Insert into the prompt"), QtWidgets.QDialogButtonBox.ButtonRole.ActionRole
         )
         self.variants_button = self.buttons.addButton(
             tr("Add as variants"), QtWidgets.QDialogButtonBox.ButtonRole.ActionRole
@@ -83,7 +83,7 @@ class ImproveDialog(ClosingDialog):
         for name in self.controller.connections:
             self.model.addItem(name, name)
         self.diff.setPlaceholderText(
-            tr("Proposed texts are listed at the left; what one changes is shown here.")
+            tr("Proposed texts are listed at the left; changes of the selected one are shown here.")
         )
         form = self.form.laid_out()
         bounds = row_of(on=self.form.placed["budget"], margins=0)
@@ -95,7 +95,7 @@ class ImproveDialog(ClosingDialog):
             self.search_button, self.propose_button, self.stop_button, (self.progress, 1)
         )
         self.search_button.setProperty("primary", True)
-        self.list.setAccessibleName(tr("Texts that were proposed"))
+        self.list.setAccessibleName(tr("Proposed texts"))
         self.list.setWordWrap(True)
         column_of(
             form,
@@ -108,9 +108,10 @@ class ImproveDialog(ClosingDialog):
         )
         self.status_label.say(
             tr(
-                "A third of the rows is never seen by the search and decides. Each text must keep "
-                "the section's expressions and add no role, tool or reference before it is sent. "
-                "The rows, their answers and the prompt go to the one who proposes."
+                "The search never uses a third of the rows, which decide at the end. A text is "
+                "only sent if it keeps the section's expressions and adds no role, tool or "
+                "reference. The rows, their answers and the prompt are sent to the proposing "
+                "model."
             )
         )
 
@@ -267,9 +268,9 @@ class ImproveDialog(ClosingDialog):
     def _on_written(self, count: int) -> None:
         self.status_label.say(
             (
-                tr("1 variant is added to {name}; run the experiment to compare.")
+                tr("1 variant was added to {name}; run the experiment to compare.")
                 if count == 1
-                else tr("{count} variants are added to {name}; run the experiment to compare.")
+                else tr("{count} variants were added to {name}; run the experiment to compare.")
             ).format(count=count, name=self.controller.path.name)
         )
         self.variants_button.setEnabled(False)

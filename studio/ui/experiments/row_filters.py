@@ -35,7 +35,7 @@ class RowFilters(QWidget):
         self._variant = 0
         self.buttons: dict[RowFilter, QPushButton] = {}
         self.search = QLineEdit()
-        self.nothing = QLabel(tr("No row fits these filters."))
+        self.nothing = QLabel(tr("No row matches these filters."))
         self.by = ComboBox()
         self._lay_out()
         self.search.textChanged.connect(lambda _text: self._on_filter())

@@ -70,7 +70,7 @@ class ExperimentView(QtWidgets.QWidget):
         self.head = ExperimentHead(controller)
         self.run_button = push_button(tr("Run", "verb"), self._on_run)
         self.batch_box = QtWidgets.QCheckBox(tr("In batches"))
-        self.again_button = QtWidgets.QPushButton(tr("Run the failed again"))
+        self.again_button = QtWidgets.QPushButton(tr("Run failed cells again"))
         self.file_button = QtWidgets.QPushButton(tr("Edit file"))
         self.more_button = QtWidgets.QPushButton(tr("More"))
         self.export_button = QtWidgets.QPushButton(tr("Export"))
@@ -81,7 +81,7 @@ class ExperimentView(QtWidgets.QWidget):
         self.table = ExperimentTable(controller.model)
         self.detail = CellDetail(is_low=controller.cases is not None)
         self.row_button = QtWidgets.QPushButton(
-            tr("New row, or paste rows from a sheet, CSV or JSON")
+            tr("New row, or paste rows from a spreadsheet, CSV or JSON")
         )
         self.split = split_of(self._left(), self.detail, stretch=(3, 2))
         self._lay_out()
@@ -266,7 +266,7 @@ class ExperimentView(QtWidgets.QWidget):
         other = key.variant if key is not None and key.variant != one else (1 if one == 0 else 0)
         pairs = self.controller.answers.pairs(one, other, self.controller.model.shown_rows)
         if not pairs:
-            self.head.say(tr("No two answers differ in the rows that are shown."))
+            self.head.say(tr("No answers differ in the shown rows."))
             return
         titles = {row.number: row.title for row in grid.rows}
         dialog = BlindDialog(pairs, grid.variants, titles, self)
@@ -320,7 +320,7 @@ class ExperimentView(QtWidgets.QWidget):
     def _lay_out(self) -> None:
         self.setAccessibleName(tr("Experiment {name}").format(name=self.title))
         self.batch_box.setToolTip(
-            tr("Answered within a day, at half the price, where the connection has batches")
+            tr("Answers within a day at half the price, if the connection supports batches")
         )
         self.results.setAccessibleName(tr("Results"))
         self.results.setSizeAdjustPolicy(ComboBox.SizeAdjustPolicy.AdjustToContents)

@@ -203,7 +203,9 @@ class FilesPane(QtWidgets.QStackedWidget):
 
     def _nothing(self) -> QtWidgets.QWidget:
         page = QtWidgets.QWidget()
-        text = QtWidgets.QLabel(tr("Open a folder to see its prompts and the files they refer to."))
+        text = QtWidgets.QLabel(
+            tr("Open a folder to see its prompts and the files that they refer to.")
+        )
         text.setWordWrap(True)
         text.setProperty("tone", "muted")
         self._open = push_button(tr("Open folder…"), self.request_folder)

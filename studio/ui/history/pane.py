@@ -96,7 +96,7 @@ class HistoryFooter(QtWidgets.QWidget):
         self._keep = (0, 0)
         self._answer = kit.ElidedLabel()
         self.keeping = QtWidgets.QPushButton(flat=True)
-        self.keeping.setToolTip(tr("Choose how long runs are kept"))
+        self.keeping.setToolTip(tr("Set how long runs are kept"))
         self.keeping.clicked.connect(self.ask_retention)
         kit.row_of((self._answer, 1), self.keeping, on=self, margins=(12, 2, 8, 2), spacing=16)
         paint_text(self._answer, "muted")
@@ -151,8 +151,8 @@ class HistoryFooter(QtWidgets.QWidget):
         self.keeping.setText(" · ".join(parts))
 
 
-_NO_RUNS = marked("No runs yet. Press Run (F5): every run is kept here, up to its last event.")
-_NONE_FOUND = marked("No run fits the filter.")
+_NO_RUNS = marked("No runs yet. Press Run (F5): every run is saved here.")
+_NONE_FOUND = marked("No run matches the filter.")
 _ANY_END = marked("Any end")
 _MOST_COMPARED = 12
 """Maximum number of runs in a comparison table."""
@@ -195,7 +195,9 @@ class NotesDialog(QtWidgets.QDialog):
         form.setSpacing(8)
         if len(self._runs) > 1:
             form.setRowVisible(self.form.widgets["note"], False)
-            hint = QtWidgets.QLabel(tr("Tags that all these runs share. Other tags of a run stay."))
+            hint = QtWidgets.QLabel(
+                tr("Tags that all these runs share. Other tags stay unchanged.")
+            )
             hint.setWordWrap(True)
             form.addRow("", hint)
         kit.lay_out_to_save(self, form)
@@ -396,8 +398,8 @@ class HistoryPane(QtWidgets.QWidget):
         for by in GROUP_NAMES:
             self.groups.addItem(group_name(by), by)
         self.groups.setAccessibleName(tr("Groups of runs"))
-        self.groups.setToolTip(tr("Put runs together by their prompt, model or day"))
-        self.ends.setAccessibleName(tr("How the run ended"))
+        self.groups.setToolTip(tr("Group runs by prompt, model or day"))
+        self.ends.setAccessibleName(tr("Status of the run"))
         self.open_button.setEnabled(False)
         self.compare_button.setEnabled(False)
         self.compare_button.setToolTip(tr("Choose two or more runs to compare them"))
@@ -408,7 +410,7 @@ class HistoryPane(QtWidgets.QWidget):
         menu = QtWidgets.QMenu(self.export_button)
         fill_form_menu(menu, self._export)
         self.export_button.setMenu(menu)
-        self.import_button.setToolTip(tr("Take in runs that were exported as journals"))
+        self.import_button.setToolTip(tr("Import runs from exported journals"))
         self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._empty.setWordWrap(True)
         head = kit.row_of((self.filter, 1), margins=(8, 8, 8, 4), spacing=8)

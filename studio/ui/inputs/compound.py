@@ -266,7 +266,7 @@ class _Turn(QWidget):
             self.role.addItem(role)
         self.role.setCurrentText(str(role or "user"))
         self.text = named(fields.GrowingText(), tr("Text of the message"))
-        self.text.setPlaceholderText(tr("Text of the message; Ctrl+Enter adds the next one"))
+        self.text.setPlaceholderText(tr("Text of the message; Ctrl+Enter adds another message"))
         shown = text_or_json(content)
         self.text.setPlainText(shown)
         remove = icon_button("x", tr("Remove this message"), lambda: self.removed.emit(self))

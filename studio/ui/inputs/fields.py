@@ -232,7 +232,7 @@ class ChoiceField(FieldEditor):
         allowed = self.spec.choices
         if value is fields.ABSENT or not allowed or value in allowed or value is None:
             return ""
-        return tr("{value!r} is not one of the values allowed.").format(value=value)
+        return tr("{value!r} is not one of the allowed values.").format(value=value)
 
 
 class JsonField(FollowsTheme, FieldEditor):
@@ -296,7 +296,7 @@ class FileField(FieldEditor):
         super().__init__(spec)
         self._folder: Path | None = None
         self.line = named(QLineEdit(), spec.name)
-        self.line.setPlaceholderText(self._placeholder(tr("Path beside the prompt, or URL")))
+        self.line.setPlaceholderText(self._placeholder(tr("Path relative to the prompt, or URL")))
         self.line.textEdited.connect(self.changed)
         self.line.setAcceptDrops(False)  # this widget handles drops on the line
         FileDrop(self, self.choose)

@@ -63,7 +63,7 @@ class SetsButton(QtWidgets.QToolButton):
         current = library.current
         keep = menu.addAction(tr("Save as a set…"), self._ask_name)
         keep.setEnabled(library.can_keep)
-        keep.setToolTip(tr("Kept in {file_name}").format(file_name=library.file_name))
+        keep.setToolTip(tr("Saved in {file_name}").format(file_name=library.file_name))
         if current:
             menu.addAction(
                 tr("Update “{current}”").format(current=_literal(current)),
@@ -73,7 +73,7 @@ class SetsButton(QtWidgets.QToolButton):
                 tr("Delete “{current}”").format(current=_literal(current)),
                 partial(library.remove, current),
             )
-        menu.addAction(tr("Keep as samples in the prompt"), self.request_samples.emit)
+        menu.addAction(tr("Save as samples in the prompt"), self.request_samples.emit)
         menu.addSeparator()
         menu.addAction(tr("Load from a file…"), self._ask_file)
         menu.addSeparator()
@@ -86,9 +86,11 @@ class SetsButton(QtWidgets.QToolButton):
         self.setAccessibleName(": ".join(filter(None, (tr("Input sets"), self._library.current))))
         count = len(self._library.sets)
         kept = (
-            tr("{count} kept in {file_name}").format(count=count, file_name=self._library.file_name)
+            tr("{count} saved in {file_name}").format(
+                count=count, file_name=self._library.file_name
+            )
             if count
-            else tr("none kept yet")
+            else tr("none saved yet")
         )
         can = self._library.can_keep
         self.setToolTip(
@@ -101,7 +103,7 @@ class SetsButton(QtWidgets.QToolButton):
         dialog = QtWidgets.QInputDialog(self)
         dialog.setWindowTitle(tr("Save as a set"))
         dialog.setLabelText(
-            tr("Name of the set, kept in {file_name}:").format(file_name=self._library.file_name)
+            tr("Name of the set, saved in {file_name}:").format(file_name=self._library.file_name)
         )
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.textValueSelected.connect(self.request_values)
@@ -218,8 +220,8 @@ class InputsPane(FollowsTheme, QtWidgets.QWidget):
         self.library = InputLibrary(self, memory)
         FileDrop(self, self.library.load, _OF_VALUES)  # the window takes other files
         self.sets = SetsButton(self.library, self)
-        self.before = icon_button("chevron-left", tr("The set before"))
-        self.after = icon_button("chevron-right", tr("The set after"))
+        self.before = icon_button("chevron-left", tr("Previous set"))
+        self.after = icon_button("chevron-right", tr("Next set"))
         self.form = SchemaForm(colored=True)
         self.raw = JsonField(FieldSpec("values", "json", type_name="object"))
         self.raw_problem = toned_label("error", wraps=True, is_plain=True)
@@ -270,7 +272,7 @@ class InputsPane(FollowsTheme, QtWidgets.QWidget):
         bar.setSpacing(4)
         for button in (self.before, self.after):
             button.setAutoRaise(True)
-        self.cases_button = icon_button("list", tr("Ask the prompt with each of its cases"))
+        self.cases_button = icon_button("list", tr("Run the prompt with each of its cases"))
         self.cases_button.setAutoRaise(True)
         for part in (self.fold_button, self.before, self.sets, self.after):
             bar.addWidget(part)

@@ -119,7 +119,7 @@ class SchemaForm(FollowsTheme, QWidget):
             GroupWords(
                 tr("Parameters: {shown}"),
                 tr("Parameters of the prompt: {names}"),
-                tr("Values of ${params:name}; a run needs one for each."),
+                tr("Values of ${params:name}, which a run needs."),
             ),
             self,
         )
@@ -128,7 +128,7 @@ class SchemaForm(FollowsTheme, QWidget):
             GroupWords(
                 tr("Supplied by the run: {shown}"),
                 tr("Inputs supplied by the run: {names}"),
-                tr("A run brings these values; the preview shows samples of them."),
+                tr("A run supplies these values; the preview shows samples."),
             ),
             self,
         )

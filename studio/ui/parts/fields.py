@@ -390,7 +390,7 @@ class ChatLine(FollowsTheme, QtWidgets.QPlainTextEdit):
 
     def __init__(self) -> None:
         super().__init__()
-        self.setPlaceholderText(tr("Go on in this thread… (Return sends)"))
+        self.setPlaceholderText(tr("Continue this thread… (Return sends)"))
         self.setAccessibleName(tr("Next message of the thread"))
         self.setTabChangesFocus(True)
         self.textChanged.connect(self._fit)

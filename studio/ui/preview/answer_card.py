@@ -54,13 +54,13 @@ class AnswerCard(FollowsTheme, QWidget):
         self._runs: tuple[str, ...] = ()
         self._parts: list[str] = []
         self.older = kit.Chip("")
-        self.before = kit.icon_button("chevron-left", tr("The run before"))
-        self.after = kit.icon_button("chevron-right", tr("The run after"))
+        self.before = kit.icon_button("chevron-left", tr("Previous run"))
+        self.after = kit.icon_button("chevron-right", tr("Next run"))
         self.copy = kit.icon_button("copy", tr("Copy the answer"), self._copy)
         self.steps = QPushButton(flat=True)
         self.stop = QPushButton(icon("square"), tr("Stop"))
         self.details = QPushButton(icon("bug"), tr("Details"))
-        self.keep = QPushButton(icon("plus"), tr("Keep as case"))
+        self.keep = QPushButton(icon("plus"), tr("Save as case"))
         self.reply = QPushButton(icon("corner-down-right"), tr("Reply"), flat=True)
         self.line = ChatLine()
         """The field for the user's next message."""

@@ -42,7 +42,7 @@ class PreviewBar(QtWidgets.QWidget):
         self.changed = Chip("")
         self.changed.set_color("accent")
         self.changed.setToolTip(
-            tr("Messages changed since the run whose answer is shown: compare with it")
+            tr("Compare with the run whose answer is shown: messages have changed since")
         )
         self.changed.hide()
         menu = QtWidgets.QMenu(self)
@@ -128,9 +128,9 @@ class ProbePanel(QtWidgets.QFrame):
         self._picture = Drawing("shield-check", 16)
         self.summary = QtWidgets.QLabel(wordWrap=True)
         close = icon_button("x", tr("Close"), self.hide)
-        close.setAccessibleName(tr("Close the probe's report"))
+        close.setAccessibleName(tr("Close the report of the probe"))
         close.setIconSize(QSize(14, 14))
-        self.list = named(QtWidgets.QListWidget(), tr("Holes found by the probe"))
+        self.list = named(QtWidgets.QListWidget(), tr("Injections found by the probe"))
         self.list.setFrameShape(QtWidgets.QFrame.Shape.NoFrame)
         self.list.setWordWrap(True)
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -160,7 +160,7 @@ class ProbePanel(QtWidgets.QFrame):
         good = not report.holes
         tone = "muted" if self._is_outdated else "success" if good else "error"
         self._picture.draw("shield-check" if good else "triangle-alert", tone)
-        words = tr("{summary} The prompt was changed since: probe again.")
+        words = tr("{summary} The prompt has changed since: probe again.")
         self.summary.setText(
             words.format(summary=report.summary) if self._is_outdated else report.summary
         )
@@ -207,7 +207,7 @@ class PreviewPane(QtWidgets.QWidget):
         self.empty = EmptyState(
             "messages-square",
             tr("Nothing to preview"),
-            tr("Open or write a prompt: the messages that the model would get appear here."),
+            tr("Open or write a prompt: the messages for the model appear here."),
         )
         self._pages = QtWidgets.QStackedWidget()
         for page in (self.messages, self.request, self.diff):
@@ -346,7 +346,7 @@ class PreviewPane(QtWidgets.QWidget):
             not preview.document.template.strict
         ):
             self.banner.say(
-                tr("template.format.strict is false: values may bring role markers of their own."),
+                tr("template.format.strict is false: values may contain role markers."),
                 tr("Show"),
                 "warning",
             )

@@ -46,7 +46,7 @@ class RequestColumn(QtWidgets.QWidget):
         self._title.setContentsMargins(12, 0, 12, 4)
         self._title.hide()
         self.view = JsonView()
-        name = tr("Body of the request, JSON, {shape}")
+        name = tr("Request body, JSON, {shape}")
         self.view.setAccessibleName(name.format(shape=PROVIDERS[provider]))
         self.notes = toned_label("warning", parent=self, wraps=True, is_plain=True)
         self.notes.setContentsMargins(12, 8, 12, 8)
@@ -82,7 +82,7 @@ class RequestTab(QtWidgets.QWidget):
         self._requests: Mapping[Provider, RequestPreview] = {}
         self._asked: tuple[Provider, ...] = ()
         self._is_seen = False
-        self.provider = named(ComboBox(), tr("Shape of the request"))
+        self.provider = named(ComboBox(), tr("Format of the request"))
         for key, title in PROVIDERS.items():
             self.provider.addItem(title, key)
         self._by_hand = False
@@ -103,7 +103,7 @@ class RequestTab(QtWidgets.QWidget):
         self._empty = EmptyState(
             "send",
             tr("No request yet"),
-            tr("Open a prompt to see the exact request it makes."),
+            tr("Open a prompt to see its exact request."),
         )
         self._stack = QtWidgets.QStackedWidget()
         self._stack.addWidget(self._empty)
@@ -163,7 +163,7 @@ class RequestTab(QtWidgets.QWidget):
         names = self.current.samples if self.current is not None else ()
         empty_layout(self._chips)
         for name in names:
-            chip = Chip(tr("Take the sample of {name}").format(name=name))
+            chip = Chip(tr("Use the sample of {name}").format(name=name))
             chip.setToolTip(tr("It is not in the request: a run does not send a sample."))
             chip.clicked.connect(lambda _, name=name: self.request_sample.emit(name))
             self._chips.addWidget(chip)
@@ -220,7 +220,7 @@ class RequestTab(QtWidgets.QWidget):
         if preview is None:
             return ""
         if source is None or source.span is None:
-            return tr("Not written in the prompt: the request's form, or the connection's.")
+            return tr("Not from the prompt: set by the request format or the connection.")
         line = preview.shown.source.line_of(source.span.start) + 1
         if source.input:
             text = tr("Value of the input “{name}”, line {line}. Ctrl+click edits it.")

@@ -53,7 +53,7 @@ class ProblemsPane(QStackedWidget):
         self._problems = ()
         self._is_open = False
         self._list.clear()
-        self._empty.setText(tr("Open a prompt; what is wrong with it is listed here."))
+        self._empty.setText(tr("Open a prompt to see its problems here."))
         self.setCurrentIndex(0)
 
     def set_problems(self, problems: Sequence[Problem], source: SourceText) -> None:

@@ -280,7 +280,7 @@ class RunHead(QWidget):
             below = menu.addMenu(line.words)
             more = below.addAction(line.more_words)
             more.triggered.connect(partial(self._raise, line, line.more))
-            other = below.addAction(tr("Another limit…"))
+            other = below.addAction(tr("Change limit…"))
             other.triggered.connect(partial(self.ask_limit, line))
             none = below.addAction(tr("No limit"))
             none.setEnabled(line.allowed is not None)
@@ -317,22 +317,22 @@ class RunHead(QWidget):
         self.prompt.setProperty("title", "true")
         for button, name, words in (
             (self.before, "arrow-left", tr("Previous branch")),
-            (self.after, "arrow-right", tr("The way after")),
+            (self.after, "arrow-right", tr("Next branch")),
         ):
             button.setIcon(icon(name))
             button.setAutoRaise(True)
             button.setToolTip(words)
             button.setAccessibleName(words)
-        self.branch.setAccessibleName(tr("Branch that is shown"))
+        self.branch.setAccessibleName(tr("Shown branch"))
         self.meter.setAutoRaise(True)
         self.meter.setAccessibleName(tr("Used so far, and limits"))
         layout = row_of(self.prompt, on=self, margins=(16, 2, 12, 0), spacing=4)
         layout.addSpacing(4)
         layout.addWidget(self.about, 1)
-        self.present.setText(tr("Run the present text"))
+        self.present.setText(tr("Run the current text"))
         self.present.hide()
         self.present.setToolTip(
-            tr("This run goes on with the text it began with. Run the editor's from its beginning.")
+            tr("This run uses the text from its start. Run the editor's text from the beginning.")
         )
         for part in (self.present, self.before, self.branch, self.after):
             layout.addWidget(part)

@@ -33,7 +33,7 @@ class BreakpointsDialog(QDialog):
         self.list = BreakpointList(
             tr(
                 "No breakpoints yet. Press Add, F9 on a tool or a message of the prompt, or "
-                "click a state of the loop with Ctrl."
+                "Ctrl+click a node of the diagram."
             )
         )
         self.add = push_button(tr("Add"), self._on_add)
@@ -145,7 +145,7 @@ class BreakpointsDialog(QDialog):
         form.setSpacing(8)
         form.addRow("", self._problem)
         buttons = row_of(self.add, self.remove, 1)
-        group = QGroupBox(tr("Runs of this prompt stop by themselves at"))
+        group = QGroupBox(tr("Runs of this prompt always pause at"))
         grid = QGridLayout(group)
         grid.setSpacing(8)
         for index, (name, words) in enumerate(exception_names().items()):

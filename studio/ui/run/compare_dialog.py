@@ -16,8 +16,8 @@ _MARKS = {"same": "=", "differs": "≠", "left": "←", "right": "→"}
 _MATCH_NAMES = {
     "same": marked("the same"),
     "differs": marked("different"),
-    "left": marked("only on the left"),
-    "right": marked("only on the right"),
+    "left": marked("left only"),
+    "right": marked("right only"),
 }
 
 
@@ -149,7 +149,7 @@ class RunComparisonDialog(FollowsTheme, QtWidgets.QDialog):
         self.summary = QtWidgets.QLabel()
         self.model = CompareModel(self)
         self.table = QtWidgets.QTableView()
-        self.only_differences = QtWidgets.QCheckBox(tr("Only what differs"))
+        self.only_differences = QtWidgets.QCheckBox(tr("Only differences"))
         self.before = kit.push_button(tr("Previous difference"), self.go_before)
         self.next = kit.push_button(tr("Next difference"), self.go_next)
         self.sides = QtWidgets.QTabBar()
@@ -274,7 +274,7 @@ class RunComparisonDialog(FollowsTheme, QtWidgets.QDialog):
             self.sides.addTab(words)
         self.sides.setDrawBase(False)
         self.sides.setExpanding(False)
-        self.sides.setAccessibleName(tr("What is compared of a step"))
+        self.sides.setAccessibleName(tr("Compared part of a step"))
         below = QtWidgets.QWidget()
         kit.column_of(self.sides, (texts, 1), on=below, margins=0, spacing=0)
         return below

@@ -197,10 +197,10 @@ _LOW = 440
 _TOO_LOW = 230
 
 _EMPTY = marked(
-    "Press Run (F5) to run the prompt, or Step (F10) to go through it one step "
-    "at a time. Every message, reply and tool call will be listed here."
+    "Press Run (F5) to run the prompt, or Step (F10) to run it step by step. Every message, reply "
+    "and tool call will be listed here."
 )
-_STARTING = marked("The tools are being made ready. Stop (Shift+F5) gives up.")
+_STARTING = marked("The tools are starting. Stop (Shift+F5) cancels.")
 _TAB_OF_NODE: dict[Node, Tab] = {
     "prompt": "messages",
     "model": "request",

@@ -77,7 +77,7 @@ class StyledText(FollowsTheme, QTextEdit):
         bar = self.verticalScrollBar()
         at_end = bar.value() >= bar.maximum() - 4
         place = bar.value()
-        cut = tr("cut here; Copy takes the whole line")
+        cut = tr("shortened; Copy copies the whole line")
         blocks = tuple(_with_short_lines(block, f" … [{cut}]") for block in blocks)
         same = common_start(self.blocks, blocks)
         if same == len(self.blocks) == len(blocks):

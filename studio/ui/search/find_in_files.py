@@ -121,7 +121,7 @@ class FindInFiles(QtWidgets.QWidget):
         if not query.text:
             self._searching.drop()
             self.found.clear()
-            self.count.setText(tr("Type what to look for."))
+            self.count.setText(tr("Type the text to find."))
             return
         try:
             query.pattern()
@@ -196,7 +196,7 @@ class FindInFiles(QtWidgets.QWidget):
             if item is not None and item.checkState(0) == Qt.CheckState.Checked
         ]
         if not chosen:
-            self.count.setText(tr("Tick the files to replace in."))
+            self.count.setText(tr("Select the files to change."))
             return
         box = QtWidgets.QMessageBox(self)
         box.setIcon(QtWidgets.QMessageBox.Icon.NoIcon)
@@ -205,8 +205,8 @@ class FindInFiles(QtWidgets.QWidget):
         box.setText(question.format(count=len(chosen)))
         box.setInformativeText(
             tr(
-                "Files that are open are changed in their editors, where undo leads back. The "
-                "others are written to disk at once."
+                "Open files are changed in their editors, where you can undo it. Other files are "
+                "written to disk at once."
             )
         )
         button = QtWidgets.QMessageBox.StandardButton
@@ -246,18 +246,18 @@ def _count_text(matches: int, files: int) -> str:
     if not matches:
         return tr("Nothing found.")
     if matches >= Query("").most:
-        words = tr("{matches} or more places in {files} files")
+        words = tr("{matches} or more matches in {files} files")
         return words.format(matches=matches, files=files)
     return _places(matches, files)
 
 
 def _places(matches: int, files: int) -> str:
     if matches == 1:
-        return tr("1 place in 1 file")
+        return tr("1 match in 1 file")
     if files == 1:
-        words = tr("{matches} places in 1 file")
+        words = tr("{matches} matches in 1 file")
     else:
-        words = tr("{matches} places in {files} files")
+        words = tr("{matches} matches in {files} files")
     return words.format(matches=matches, files=files)
 
 

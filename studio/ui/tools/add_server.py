@@ -136,7 +136,10 @@ class AddServerDialog(QtWidgets.QDialog):
     def _arrange(self) -> None:
         title = QtWidgets.QLabel(tr("Or import from other programs:"), self)
         nothing = QtWidgets.QLabel(
-            tr("None found of Claude Desktop, Claude Code, VS Code, Cursor and Windsurf."), self
+            tr(
+                "No servers of Claude Desktop, Claude Code, VS Code, Cursor or Windsurf were found."
+            ),
+            self,
         )
         paint_text(nothing, "muted")
         title.setHidden(self._edited is not None)
@@ -283,7 +286,8 @@ class OperationsDialog(ClosingDialog):
         self.tree.setHeaderLabels([tr("Operation"), tr("Method"), tr("Path"), tr("Tokens")])
         self.tree.setSelectionMode(QtWidgets.QTreeWidget.SelectionMode.ExtendedSelection)
         self.tree.headerItem().setToolTip(
-            3, tr("A fourth of the characters. The status bar counts as the chosen model does.")
+            3,
+            tr("Estimated as a quarter of the characters. The status bar uses the tokenizer."),
         )
         self.tree.setUniformRowHeights(True)
         self.tree.ensurePolished()  # a size hint computed earlier is cached without padding
@@ -328,7 +332,7 @@ class OperationsDialog(ClosingDialog):
             item.setToolTip(0, plain_tip(reveal(row.summary)))
             if row.is_large:
                 item.setIcon(3, icon("triangle-alert", "warning"))
-                item.setToolTip(3, tr("It takes over 20 KB of each request."))
+                item.setToolTip(3, tr("It adds over 20 KB to each request."))
             self._items[row.name] = item
             groups.setdefault(row.tag, []).append(item)
         for tag, items in groups.items():
@@ -383,13 +387,13 @@ class OperationsDialog(ClosingDialog):
         theme = theme_in_use()
         wanted = self.wanted()
         tokens = sum(self._rows[name].tokens for name in wanted)
-        words = tr("{count} of {all} chosen, about {tokens} tokens with each request.").format(
+        words = tr("{count} of {all} selected, about {tokens} tokens in each request.").format(
             count=f"{len(wanted):,}", all=f"{len(self._rows):,}", tokens=f"{tokens:,}"
         )
         color = theme.muted
         if len(wanted) >= _NEARLY:
             color = theme.error if len(wanted) > MOST_TOOLS else theme.warning
-            words += " " + tr("Most providers take {most} tools.").format(most=MOST_TOOLS)
+            words += " " + tr("Most providers accept {most} tools.").format(most=MOST_TOOLS)
         paint_text(self.meter, color)
         self.meter.setText(words)
         self.write_button.setEnabled(bool(wanted))

@@ -57,7 +57,7 @@ class ToolsBar(QWidget):
         self.sources.setCheckable(True)
         self.reload = icon_button("refresh-cw", tr("Load the tools again"), parent=self)
         self.own_window = icon_button(
-            "external-link", tr("Tools in a window of their own"), parent=self
+            "external-link", tr("Tools in a separate window"), parent=self
         )
         self.own_window.setCheckable(True)
         row = row_of(self.back, (self.search, 1), on=self, margins=(12, 8, 8, 8), spacing=4)
@@ -166,9 +166,9 @@ class ReadingBar(QWidget):
         self.progress.setValue(done if whole else 0)
         match progress.stage:
             case "fetched" if not whole:
-                words = tr("Fetching {name}: {done}")
+                words = tr("Downloading {name}: {done}")
             case "fetched":
-                words = tr("Fetching {name}: {done} of {whole}")
+                words = tr("Downloading {name}: {done} of {whole}")
             case "read":
                 words = tr("Reading {name}: {done} of {whole}")
             case "operations":

@@ -195,7 +195,7 @@ class CallsTable(RowTable[CallRow]):
             return tr("Running") if row.is_running and column == RESULT else ""
         if column == TOOK:
             return duration(row.outcome.duration)
-        return row.differs or (tr("As it was") if row.filed else status_words(row.outcome))
+        return row.differs or (tr("Unchanged") if row.filed else status_words(row.outcome))
 
     def setData(self, index: Index, value: object, role: int = _EDIT) -> bool:
         """Give a call a unique name."""
@@ -214,7 +214,7 @@ class CallsTable(RowTable[CallRow]):
 _WIDTH, _HEIGHT = 860, 600
 _COMPARISONS: Mapping[Comparison, str] = {
     "answer": marked("The whole answer"),
-    "shape": marked("Names and kinds of values"),
+    "shape": marked("Names and types of values"),
     "status": marked("How the call ends"),
 }
 
@@ -273,7 +273,7 @@ class CallsDialog(kit.ClosingDialog):
         self.table.selectionModel().currentChanged.connect(self._show_call)
         self.table.selectionModel().selectionChanged.connect(self._allow)
         self.before, self.now = JsonView(self), JsonView(self)
-        self.before.setAccessibleName(tr("The answer that was saved"))
+        self.before.setAccessibleName(tr("The saved answer"))
         self.now.setAccessibleName(tr("The answer now"))
         self.compare = kit.named(ComboBox(self), tr("Part of the answer that must match"))
         for key, words in _COMPARISONS.items():
@@ -294,10 +294,10 @@ class CallsDialog(kit.ClosingDialog):
             tip.format(tool=reveal(self._tool.name, lines=False)),
         )
         self.keep_button = self._button(
-            tr("Keep the answers"), self._keep, tr("Save the new answers as the expected ones")
+            tr("Save the answers"), self._keep, tr("Save the new answers as the expected ones")
         )
         self.remove_button = self._button(tr("Remove"), self._remove)
-        self.export_button = self._button(tr("Write the answers…"), self._export)
+        self.export_button = self._button(tr("Export the answers…"), self._export)
 
     def _button(self, words: str, act: Callable[[], object], tip: str = "") -> QPushButton:
         button = kit.push_button(words, lambda _: act(), parent=self, tip=tip, takes_enter=False)
@@ -395,11 +395,11 @@ class CallsDialog(kit.ClosingDialog):
             called = tr("rows called: {count}, failed: {failed}")
             words.append(called.format(count=len(rows), failed=sum(rows)))
         if not self.rows.rows:
-            words = [tr("No call is saved. Save one where a tool is tried, or take rows.")]
+            words = [tr("No call is saved. Save one in the panel of a tool, or load rows.")]
         statement, tone = ", ".join(words), "error" if any((*tests, *rows)) else "muted"
         if self._met:
             names = reveal(", ".join(self._met), lines=False)
-            met = tr("Another program had changed {names}: its version stays in the file.")
+            met = tr("Another program changed {names}: its version stays in the file.")
             statement, tone = f"{met.format(names=names)} {statement}", "warning"
         self._say(statement, tone)
         self._allow()
@@ -428,10 +428,10 @@ class CallsDialog(kit.ClosingDialog):
         calls = [self.calls[row] for row in self._chosen]
         changing = sum(map(self._changing, calls))
         if changing and not self._is_warned:
-            one = tr("1 of these calls may change something outside.")
-            many = tr("{count} of these calls may change something outside.")
+            one = tr("1 of these calls may have side effects.")
+            many = tr("{count} of these calls may have side effects.")
             self._say(by_count(changing, one, many), "warning")
-            self.run_button.setText(tr("Call all the same"))
+            self.run_button.setText(tr("Call anyway"))
             self._is_warned = True
             return
         self.rows.begin(self._chosen)

@@ -44,8 +44,8 @@ class ChangeNote(FollowsTheme, QtWidgets.QWidget):
         super().__init__(parent)
         self._change: ToolChange | None = None
         self.words = kit.toned_label("warning", parent=self, wraps=True, is_plain=True)
-        self.button = kit.push_button(tr("Allow as it is"), self.allowed, parent=self)
-        self.button.setToolTip(tr("It then asks only as its approval says"))
+        self.button = kit.push_button(tr("Allow"), self.allowed, parent=self)
+        self.button.setToolTip(tr("It then asks only according to its approval setting"))
         self.difference = kit.named(
             QtWidgets.QPlainTextEdit(self, readOnly=True), tr("How the tool has changed")
         )
@@ -80,7 +80,7 @@ class ChangeNote(FollowsTheme, QtWidgets.QWidget):
             return tr("This tool has changed. It asks before its next call.")
         if not change.now.effects:
             return tr(
-                "It is new, and its source does not say whether it changes something. It asks "
+                "It is new, and its source does not say whether it has side effects. It asks "
                 "before its first call."
             )
         return tr("It is new. It asks before its first call.")
@@ -123,7 +123,7 @@ class ToolHead(QtWidgets.QWidget):
         self._effects = kit.Chip(tr("has effects"), self)
         self._effects.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._effects.setEnabled(False)
-        self._effects.setToolTip(tr("It changes something outside; it asks before its first call"))
+        self._effects.setToolTip(tr("It has side effects; it asks before its first call"))
         self.declare = QtWidgets.QToolButton(self)
         self.declare.clicked.connect(self._declare)
         self.definition = QtWidgets.QToolButton(self)
@@ -171,9 +171,9 @@ class ToolHead(QtWidgets.QWidget):
         if entry.declared:
             tip = tr("Show where the prompt declares it")
         elif self._insertable:
-            tip = tr("Declare the tool in the prompt, as one step that can be undone")
+            tip = tr("Declare the tool in the prompt, as one undo step")
         else:
-            tip = tr("Open the prompt that the tool is to be inserted into")
+            tip = tr("Open the prompt to insert the tool into")
         self.declare.setToolTip(tip)
         self.declare.setAccessibleName(tip)
         able = entry.spec.span is not None if entry.declared else self._insertable
@@ -353,15 +353,15 @@ class ToolDetail(QtWidgets.QWidget):
         titles = (tr("Try it"), tr("Arguments"), tr("Schema"), tr("As sent"))
         for title in (*titles, tr("Options")):
             self.tabs.addTab(title)
-        self.tabs.setTabToolTip(3, tr("What each provider and each protocol sends of it"))
-        self.tabs.setTabToolTip(4, tr("What the prompt sets for the program that runs it"))
+        self.tabs.setTabToolTip(3, tr("How each provider and protocol sends it"))
+        self.tabs.setTabToolTip(4, tr("Options of the prompt for the program that runs it"))
         self.try_panel = TryPanel()
         self.tree = SchemaTree()
         self.schema_text = kit.named(JsonView(), tr("Schema as JSON"))
         self.returns_text = kit.named(JsonView(), tr("Schema of the answer as JSON"))
         self._returns_title = kit.toned_label("muted", tr("Answer"))
         self.forms = FormsPage()
-        self.options = kit.named(JsonView(), tr("Options as JSON, values put in"))
+        self.options = kit.named(JsonView(), tr("Options as JSON, with their values"))
         self._pages = QtWidgets.QStackedWidget()
         self._arrange()
         self._connect()

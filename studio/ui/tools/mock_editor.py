@@ -20,7 +20,7 @@ from studio.ui.style.theme import FollowsTheme, theme_in_use
 _KINDS: tuple[type[registry.Mock] | None, ...] = (None, *registry.MOCK_TITLES)
 _HINTS = {
     registry.FixedMock: marked("The answer to every call: JSON, or plain text"),
-    registry.SequenceMock: marked("One answer a line, given one call after the other"),
+    registry.SequenceMock: marked("One answer per line, for one call after another"),
     registry.TemplateMock: marked("It is sunny in {city}"),
 }
 
@@ -36,16 +36,16 @@ class MockEditor(FollowsTheme, QWidget):
         self.mock: registry.Mock | None = None
         """Mock that answers instead of the tool, if there is one."""
         self._saved: tuple[registry.RecordedAnswer, ...] = ()
-        self.kind = named(ComboBox(), tr("What answers the calls"))
+        self.kind = named(ComboBox(), tr("Who answers the calls"))
         for kind in _KINDS:
             self.kind.addItem(
                 tr("The tool itself")
                 if kind is None
                 else tr("Mock: {mock_titles}").format(mock_titles=registry.MOCK_TITLES[kind])
             )
-        self.text = named(GrowingText(), tr("What the mock answers"))
+        self.text = named(GrowingText(), tr("Answer of the mock"))
         self._label = toned_label("muted", tr("Answered by"))
-        self.runs = named(ComboBox(self), tr("The run whose answers are given"))
+        self.runs = named(ComboBox(self), tr("Run with the recorded answers"))
         self.runs.setSizeAdjustPolicy(
             ComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
         )
@@ -107,7 +107,7 @@ class MockEditor(FollowsTheme, QWidget):
             self.runs.addItem(words[:120], registry.RecordedMock(each.answers))
         self.runs.setEnabled(bool(self.runs.count()))
         if not self.runs.count():
-            self.runs.addItem(tr("No former run has an answer of this tool"))
+            self.runs.addItem(tr("No earlier run has an answer of this tool"))
             self._tell(registry.RecordedMock(()))
             return
         rows = range(self.runs.count())

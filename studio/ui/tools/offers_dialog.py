@@ -53,11 +53,11 @@ class OffersDialog(ClosingDialog):
         self._form = QFormLayout(self._arguments)
         self._form.setContentsMargins(0, 0, 0, 0)
         self.open_button = push_button(tr("Open"), self._open, parent=self, is_default=True)
-        self.insert_button = push_button(tr("Put into the prompt"), self._insert, parent=self)
+        self.insert_button = push_button(tr("Insert into the prompt"), self._insert, parent=self)
         self.insert_button.setEnabled(False)
-        self.keep_button = push_button(tr("Keep as a file beside it"), self._keep, parent=self)
+        self.keep_button = push_button(tr("Save as a file beside it"), self._keep, parent=self)
         self.keep_button.setToolTip(
-            tr("The prompt gets an input whose default is ${file:…}; no server is asked again")
+            tr("The prompt gets an input with the default ${file:…}; the server is not asked again")
         )
         self.keep_button.setEnabled(False)
         self.text = fixed_text(tr("Opened content"), parent=self)
@@ -131,7 +131,7 @@ class OffersDialog(ClosingDialog):
         for argument in offer.arguments:
             field = QLineEdit(
                 self._arguments,
-                placeholderText=tr("required") if argument.required else tr("may be left out"),
+                placeholderText=tr("required") if argument.required else tr("optional"),
             )
             field.setToolTip(reveal(argument.description))
             model = QStringListModel(field)

@@ -31,7 +31,7 @@ from studio.viewmodels.tools.calls import InputQuestion, Question
 
 _TITLES = {
     "command": marked("Programs that may be started"),
-    "address": marked("Addresses that may be reached"),
+    "address": marked("Addresses that may be accessed"),
     "variable": marked("Environment variables that may be read"),
     "file": marked("Files that may be run or read"),
 }
@@ -96,7 +96,7 @@ def covered_text(wants: Sequence[Want]) -> str:
         if found:
             lines += [tr(title) + ":", *found]
     if not lines:
-        return tr("The prompt names no program, address, variable or file so far.")
+        return tr("The prompt names no program, address, variable or file yet.")
     return "\n".join(lines)
 
 
@@ -108,7 +108,7 @@ def doubt_text(doubt: Doubt) -> str:
     before = tr("Allowed before:")
     after = tr("Now:")
     if doubt.before.lines == now:
-        now = (*now, tr("(a value that is not shown)"))
+        now = (*now, tr("(hidden value)"))
     return "\n".join([before, _block(doubt.before.lines), after, _block(now)])
 
 
@@ -371,8 +371,8 @@ class ToolsPane(QtWidgets.QWidget):
     def ask_trust(self, folder: Path) -> bool:
         """Ask the user once; a file can never grant trust to itself."""
         words = tr(
-            "Trust {folder} and what is below it? Its prompts may then run Python tools, start "
-            "programs and read environment variables. What this prompt names:"
+            "Trust {folder} and its subfolders? Its prompts may then run Python tools, start "
+            "programs and read environment variables. This prompt names:"
         ).format(folder=folder)
         covered = covered_text(self.registry.wants)
         return self._agreed(tr("Trust this folder?"), words, covered, tr("Trust"))
@@ -384,10 +384,10 @@ class ToolsPane(QtWidgets.QWidget):
             return
         if status.doubt.before is None:
             title = tr("Allow what is new?")
-            words = tr("{label} is new in a folder that you trust. It wants:")
+            words = tr("{label} is new in a folder that you trust. It needs:")
         else:
             title = tr("Allow what has changed?")
-            words = tr("{label} is not what you allowed:")
+            words = tr("{label} differs from what you allowed:")
         words = words.format(label=reveal(status.label, lines=False))
         if self._agreed(title, words, doubt_text(status.doubt), tr("Allow")):
             self.request_allow.emit(key)

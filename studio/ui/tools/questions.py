@@ -52,7 +52,9 @@ class AnswerDialog(_QuestionDialog):
         super().__init__(tr("Answer for {tool}").format(tool=question.tool), 440, parent)
         self.question = question
         head = QLabel(
-            tr("{tool} was called, and you answer it. The arguments:").format(tool=question.tool),
+            tr("{tool} was called, and you give the result. The arguments:").format(
+                tool=question.tool
+            ),
             self,
             textFormat=Qt.TextFormat.PlainText,
             wordWrap=True,
@@ -61,7 +63,7 @@ class AnswerDialog(_QuestionDialog):
         arguments.show_json(json.dumps(question.arguments, ensure_ascii=False, indent=2))
         arguments.grow(12)
         self.text = QPlainTextEdit(
-            self, placeholderText=tr("What the tool answers"), tabChangesFocus=True
+            self, placeholderText=tr("Result of the tool"), tabChangesFocus=True
         )
         self.text.setAccessibleName(tr("Your answer"))
         self.give = QPushButton(tr("Answer", "verb"), self, default=True)
@@ -100,7 +102,7 @@ class InputDialog(_QuestionDialog):
         self.form = SchemaForm()
         self.remark = kit.toned_label("muted", parent=self, wraps=True, is_plain=True)
         self.remark.setText(
-            tr("It gets what you enter. Give no password or key to a server in a form.")
+            tr("It receives what you enter. Never enter a password or key in a form of a server.")
         )
         self.accept_button = kit.push_button(tr("Give"), self._give, parent=self, is_default=True)
         self.decline_button = QPushButton(tr("Decline"), self, autoDefault=False)

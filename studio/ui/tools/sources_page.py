@@ -28,7 +28,7 @@ _STATES = {
     "ready": marked("ready"),
     "failed": marked("does not work"),
     "untrusted": marked("not trusted"),
-    "waiting": marked("waits until you allow it"),
+    "waiting": marked("waits for your consent"),
     "available": marked("not started"),
 }
 _OFFERS = (
@@ -36,7 +36,7 @@ _OFFERS = (
     ("resource", marked("Resources")),
     (
         marked("resource template"),
-        marked("Templates of resources"),
+        marked("Resource templates"),
     ),
 )
 _FACTS = {
@@ -142,17 +142,17 @@ class SourceBlock(QWidget):
         if source.state == "available":
             add(tr("Start"), partial(ask.start.emit, key))
         elif source.state == "waiting":
-            tip = tr("See what it wants, then decide")
+            tip = tr("Show what it needs, then decide")
             add(tr("Allow…"), partial(ask.allow.emit, key), tip)
         elif is_loaded and not key.startswith("servers:"):
-            tip = tr("End what runs behind it, and load it again")
+            tip = tr("Stop its processes and load it again")
             add(tr("Restart"), partial(ask.restart.emit, key), tip)
         if is_loaded and key.startswith("openapi:"):
             add(tr("Choose operations…"), partial(ask.operations.emit, key))
         if source.offers:
             add(tr("Prompts and resources…"), partial(ask.offers.emit, source))
         if is_loaded and key.startswith(_TALKING):
-            tip = tr("What goes to it and comes from it")
+            tip = tr("Messages to and from it")
             add(tr("Traffic…"), partial(ask.traffic.emit, source), tip)
         if key.startswith("mcp:"):
             tip = tr("Change its command line, address, variables or login, or remove it")
@@ -234,7 +234,7 @@ class SourcesPage(FollowsTheme, QWidget):
         self._sources: tuple[SourceStatus, ...] = ()
         self.requests = SourceRequests(self)
         self.approval = kit.named(ComboBox(self), tr("Approval of calls for the whole folder"))
-        self.approval.addItem(tr("Each tool as it asks for"), None)
+        self.approval.addItem(tr("As each tool requests"), None)
         for key, each in APPROVAL_WORDS.items():
             words = tr(each)
             self.approval.addItem(words[0].upper() + words[1:], key)
@@ -245,7 +245,7 @@ class SourcesPage(FollowsTheme, QWidget):
             "muted", tr("Calls of this folder's tools"), parent=self
         )
         self.own_button = QPushButton(tr("Your own MCP servers…"), self)
-        self.own_button.setToolTip(tr("Open the file of servers that every prompt may name"))
+        self.own_button.setToolTip(tr("Open the file of servers that every prompt can use"))
         self.own_button.clicked.connect(self.request_own_servers)
         self.add_button = kit.push_button(tr("Add a server…"), self.request_new_server, parent=self)
         self.add_button.setToolTip(tr("Add an MCP server, or import those of other programs"))
@@ -420,10 +420,10 @@ def why_no_tools(sources: tuple[SourceStatus, ...]) -> tuple[str, str]:
     """Return a short reason why there are no tools, and advice."""
     states = {source.state for source in sources if source.key != VARIABLES_KEY}
     if states & {"untrusted", "waiting"}:
-        why = tr("The tools that this prompt names are listed once they are trusted.")
+        why = tr("The tools of this prompt are listed when you trust them.")
         return tr("No tools yet"), why
     if "failed" in states:
-        why = tr("No source of this prompt offers a tool; the problems are listed above.")
+        why = tr("No source of this prompt has a tool; the problems are listed above.")
         return tr("No tools"), why
     return tr("No tools"), tr(
         "Declare tools in the front matter, or name a Python file of functions under "

@@ -159,7 +159,7 @@ class ToolTable(QtWidgets.QTreeView):
         """Build the menu of the selected tools, with the window's actions and their keys."""
         menu, chosen = own_menu(self), self.selected
         enter = partial(self._enter, self.currentIndex())
-        add_own(menu, tr("Show it whole"), enter, drawing="wrench", keys="Return")
+        add_own(menu, tr("Show details"), enter, drawing="wrench", keys="Return")
         menu.addSeparator()
         is_offered = bool(chosen) and chosen[0].enabled  # what Space toggles
         for words, offers in (

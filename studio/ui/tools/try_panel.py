@@ -43,8 +43,8 @@ _STATUS_WORDS = {
     "timeout": marked("Stopped: it took too long"),
     "cancelled": marked("Stopped by you"),
     "crashed": marked("The tool's process crashed"),
-    "unknown-tool": marked("No source runs this tool"),
-    "bad-arguments": marked("The arguments do not fit the schema"),
+    "unknown-tool": marked("No source provides this tool"),
+    "bad-arguments": marked("The arguments do not match the schema"),
 }
 
 
@@ -126,7 +126,7 @@ class ToolAnswer(QtWidgets.QScrollArea):
         )
         self.head.setAccessibleName(tr("Status and headers of the answer"))
         self.pictures = PicturesView()
-        self.printed = fixed_text(tr("What the tool printed"), has_frame=False)
+        self.printed = fixed_text(tr("Output of the tool"), has_frame=False)
         self.printed.setMaximumHeight(110)
         self._printed_title = toned_label("muted", tr("Printed by the tool"))
         page = QtWidgets.QWidget()
@@ -185,7 +185,7 @@ class SavedCallsButton(QtWidgets.QToolButton):
 
     def __init__(self) -> None:
         super().__init__()
-        words = tr("Saved calls: call one again, save this one, run all as tests or over rows")
+        words = tr("Saved calls: repeat one, save this one, run all as tests or for rows")
         self.setIcon(icon("save"))
         self.setToolTip(words)
         self.setAccessibleName(words)
@@ -269,7 +269,7 @@ class TryPanel(QtWidgets.QWidget):
         self._request_timer = single_shot(self, self._ask_request, 150)
 
     def _make_history(self) -> None:
-        self.history = named(ComboBox(self), tr("Calls tried before"))
+        self.history = named(ComboBox(self), tr("Earlier calls"))
         self.history.setSizeAdjustPolicy(
             ComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
         )
@@ -456,9 +456,7 @@ class TryPanel(QtWidgets.QWidget):
     def _say_outcome(self, outcome: ToolOutcome) -> None:
         cut = tr(", cut at the limit") if outcome.truncated else ""
         if outcome.whole:
-            cut = tr(", of which the model gets {count} characters").format(
-                count=f"{len(outcome.text):,}"
-            )
+            cut = tr("; the model gets {count} characters").format(count=f"{len(outcome.text):,}")
         took = (
             tr(" in {duration}").format(duration=duration(outcome.duration))
             if outcome.duration

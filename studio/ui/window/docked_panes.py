@@ -57,7 +57,7 @@ class DockHead(QtWidgets.QWidget):
         label.setProperty("title", True)
         row = row_of((label, 1), on=self, margins=(12, 0, 4, 0), spacing=0)
         for drawing, tip, act in (
-            ("external-link", tr("In a window of its own"), self._float),
+            ("external-link", tr("In a separate window"), self._float),
             ("x", tr("Close"), self.request_close.emit),
         ):
             button = QtWidgets.QToolButton(autoRaise=True)
@@ -94,7 +94,7 @@ class DockHead(QtWidgets.QWidget):
         window = self._dock.parentWidget() or self
         keys = keys_of(window, "view.maximize")
         add_own(menu, tr("Maximize"), self.request_maximize.emit, keys=keys)
-        add_own(menu, tr("In a window of its own"), self._float, drawing="external-link")
+        add_own(menu, tr("In a separate window"), self._float, drawing="external-link")
         add_own(menu, tr("Close"), self.request_close.emit, drawing="x")
         menu.addSeparator()
         add_actions(menu, window, ("view.all_sides", "view.reset"))

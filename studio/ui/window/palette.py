@@ -81,7 +81,7 @@ class CommandPalette(QtWidgets.QFrame):
     def ask(self, prompt: str, choices: Sequence[PaletteItem]) -> None:
         """Open the palette with items."""
         self._choices, self._make = choices, None
-        self._empty.setText(tr("Nothing fits. Try fewer letters."))
+        self._empty.setText(tr("No match. Try fewer letters."))
         self._before = self.window().focusWidget()
         self._field.setPlaceholderText(prompt)
         self._field.clear()

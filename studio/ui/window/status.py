@@ -111,7 +111,7 @@ class StatusBar(QStatusBar):
         """Show encoding and line ends of the file."""
         ends = {"\n": "LF", "\r\n": "CRLF", "\r": "CR"}[newline]
         name = encoding.upper() + (tr(" with BOM") if bom else "")
-        self._say(self._file, f"{name} · {ends}", tr("Kept as it is when the file is saved"))
+        self._say(self._file, f"{name} · {ends}", tr("Not changed when the file is saved"))
 
     def set_problems(self, problems: Sequence[Problem]) -> None:
         """Show the number of problems."""
@@ -131,11 +131,11 @@ class StatusBar(QStatusBar):
         else:
             text = tr("Restricted")
             tip = tr(
-                "The folder is not trusted: no tool of it runs, no variable is read, and no file "
-                "of it is sent. Click to trust {folder}."
+                "The folder is not trusted: its tools do not run, no variables are read, and its "
+                "files are not sent. Click to trust {folder}."
             )
             if held.folder is None:
-                tip = tr("Keep the file in a folder of its own to trust it.")
+                tip = tr("Move the file to a folder of its own to trust it.")
             self._trust.setIcon(icon("triangle-alert", "warning"))
         self._say(self._trust, text, tip.format(folder=held.folder) if text else "")
 

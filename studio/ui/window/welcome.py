@@ -87,7 +87,7 @@ class WelcomePage(QtWidgets.QScrollArea):
             act = partial(self.request_open.emit, path)
             self._recent.addWidget(self._line(path.name, "file-text", str(path), act))
         if not self._names:
-            self._recent.addWidget(_muted(tr("Files that you open are listed here.")))
+            self._recent.addWidget(_muted(tr("Recently opened files are listed here.")))
 
     # -- parts of the page ----------------------------------------------------------------------
 
@@ -115,7 +115,7 @@ class WelcomePage(QtWidgets.QScrollArea):
             (
                 tr("Choose a model"),
                 "plug",
-                tr("One of this computer, or of a provider with your own key"),
+                tr("On this computer, or from a provider with your own key"),
                 "run.model",
             ),
         )
@@ -124,16 +124,16 @@ class WelcomePage(QtWidgets.QScrollArea):
             (tr("Tour of the window"), "flag", tr("Seven steps; Esc ends"), "help.tour"),
             (tr("User guide"), "circle-help", tr("It opens in a window"), "help.guide"),
             (
-                tr("What is stored where"),
+                tr("Storage locations"),
                 "database",
-                tr("Settings, runs and unsaved text: which folders hold them"),
+                tr("Folders with settings, runs and unsaved text"),
                 "help.storage",
             ),
         )
         self._section(box, tr("Learn"), [self._action_line(*each) for each in learn])
         box.addSpacing(24)
         promise = tr(
-            "The built-in model runs here. Requests go out only over a connection that you add."
+            "The built-in model runs here. Requests are sent only over connections that you add."
         )
         box.addWidget(_promise(tr("Nothing leaves this computer"), promise))
         box.addStretch(1)
@@ -151,7 +151,7 @@ class WelcomePage(QtWidgets.QScrollArea):
             card.clicked.connect(partial(self._open_example, example.path))
             card.run.clicked.connect(partial(self.request_run.emit, example.path))
             parts.append(card)
-        heading = tr("Try one: they run at once, without an account")
+        heading = tr("Try one: they run immediately, without an account")
         self._section(box, heading, parts, between=12)
         lines = [
             self._line(

@@ -59,7 +59,7 @@ def hand_over(
         answer_ms: milliseconds to wait for the running studio to read the request.
 
     Returns:
-        Whether the request was accepted. If it is False, no studio runs, or it did not answer in
+        Whether the request was accepted. If it is False, no studio runs, or it did not respond in
         time and will ignore the request later.
     """
     if not (data / MARK).exists():

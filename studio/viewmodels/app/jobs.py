@@ -157,7 +157,7 @@ class LatestJob(QObject, Generic[Result]):
         import logging  # not before the first paint
 
         # The user sees one sentence; the log has the details for a report.
-        logging.getLogger("studio").warning("Work beside the window failed.", exc_info=error)
+        logging.getLogger("studio").warning("Work in the background failed.", exc_info=error)
         if self._land(revision):
             self.failed.emit(error)
 

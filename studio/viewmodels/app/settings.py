@@ -93,10 +93,10 @@ def _words(fault: SettingsFault) -> str:
     names = ", ".join(fault.names)
     match fault.kind:
         case "unreadable":
-            return tr("The settings file cannot be read; the usual settings are used.")
+            return tr("The settings file cannot be read; the default settings are used.")
         case "set aside":
-            return tr("The settings file was broken; it is kept as {name}.").format(name=names)
+            return tr("The settings file was damaged; it was renamed to {name}.").format(name=names)
         case "left out":
-            return tr("Settings with no meaning were left out: {names}.").format(names=names)
+            return tr("Unknown settings were ignored: {names}.").format(names=names)
         case _:
             assert_never(fault.kind)

@@ -475,7 +475,7 @@ class ConnectionsController(QObject):
         """Load the list after another program wrote it."""
         found = read_connections(self._path)
         if found.problems:
-            hint = tr("The connections stay as they were.")
+            hint = tr("The connections are unchanged.")
             self.refused.emit(" ".join(found.problems), hint)
         elif found != self.connections:
             self._take_list(found)
@@ -516,7 +516,7 @@ class ConnectionsController(QObject):
         try:
             self.change(name, replace(held, tried=table))
         except (OSError, ValueError) as error:
-            self.refused.emit(tr("What the test showed cannot be kept."), named_reason(error))
+            self.refused.emit(tr("The results of the test cannot be saved."), named_reason(error))
 
     def remove(self, name: str) -> None:
         """Remove a connection and its key.
@@ -557,7 +557,7 @@ class ConnectionsController(QObject):
             listed=self.trials.listed(choice.connection, choice.declaration.id),
             how=tr("Nothing was sent. Run again and allow it, or choose another connection.")
             if choice.untrusted
-            else tr("Nothing was sent. Make the connection, or choose one for the folder."),
+            else tr("Nothing was sent. Add the connection, or choose one for the folder."),
         )
 
     def show_prompt(self, path: Path | None) -> None:

@@ -82,7 +82,7 @@ class ConnectionKeys(QObject):
 
     async def _forget(self, owner: str) -> SecretLookup:
         await self._secrets.forget(owner)
-        return SecretLookup(None, "none", tr("no key is kept for this connection"))
+        return SecretLookup(None, "none", tr("no key is stored for this connection"))
 
     async def _rename(self, old: str, new: str) -> SecretLookup:
         kept = await self._secrets.read(KEYRING, old)

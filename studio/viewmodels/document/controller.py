@@ -216,7 +216,7 @@ class DocumentReading(QObject):
     def _show_slow(self) -> None:
         from studio.core.text.source import Problem, Severity, Span
 
-        words = tr("This text takes long: it is read in a process of its own first.")
+        words = tr("This text takes long: it is first tried in a separate process.")
         self._leave_unread(Problem("being-tried", Severity.ERROR, words, Span(0, 0)))
 
     def _leave_unread(self, reason: Problem) -> None:
@@ -421,7 +421,7 @@ class DocumentController(QObject):
         self._messages.say(
             "error",
             what,
-            tr("Nothing was written. UTF-8 can hold every character."),
+            tr("Nothing was written. UTF-8 can represent every character."),
             target.name,
             offers=(NotificationAction(tr("Save as UTF-8"), convert),),
             key=f"encoding:{self.id}",
@@ -523,7 +523,7 @@ class DocumentController(QObject):
     def _on_swap_failed(self, error: Exception) -> None:
         self._messages.say(
             "warning",
-            tr("Unsaved text cannot be kept safe against a crash."),
+            tr("Unsaved text cannot be protected from a crash."),
             tr("Save often; the studio's data folder cannot be written."),
             key="swap",
         )

@@ -238,7 +238,9 @@ class ExperimentController(QObject):
             self._has_ended = False
             self.ended.emit(found.report)
         if found.is_live:
-            self.reported.emit(tr("Another process runs this result; reload to see what it adds."))
+            self.reported.emit(
+                tr("Another process is running this result; reload to see new cells.")
+            )
         if self._waits and self.asked is not None:
             self._waits = False
             self.asked()

@@ -220,7 +220,7 @@ class ResultAnswers(QObject):
             self.failed.emit(tr("The cell has no answer."))
             return
         row = grid.rows[key.row - 1].row
-        words = tr("The expected answer of row {row} is written to {name}.")
+        words = tr("The expected answer of row {row} was saved in {name}.")
         self.write(lambda: cases.accept_answer(self._path, row, outcome.output), words, key.row)
 
     def write(self, make: Callable[[], cases.AcceptedAnswer], words: str, row: int = 0) -> None:
@@ -314,7 +314,7 @@ class CasesEditor(QObject):
         path = table.rows or cases.new_case_file(plan.variants[0].document, table.prompt)
         first = dict.fromkeys((*self._model.inputs, "expected"), "")
         made = rows if path.exists() else [{**first, **rows[0]}, *rows[1:]]
-        one, many = tr("1 row is added to {name}."), tr("Rows are added to {name}.")
+        one, many = tr("1 row was added to {name}."), tr("Rows were added to {name}.")
         self.file_made.emit(path)
 
         def change(before: str) -> str:
@@ -340,7 +340,7 @@ class CasesEditor(QObject):
         """Add pasted rows (from a spreadsheet, CSV or JSON), converted to the input types."""
         rows = cases.pasted_rows(text, self._model.columns)
         if not rows:
-            self._answers.failed.emit(tr("The clipboard holds no rows."))
+            self._answers.failed.emit(tr("The clipboard contains no rows."))
             return
         self.add_rows(self._typed(rows))
 
@@ -356,7 +356,7 @@ class CasesEditor(QObject):
         def change(before: str) -> str:
             return without_rows(before, path, gone)
 
-        words = tr("Rows are taken out of {name}.")
+        words = tr("Rows were removed from {name}.")
         self._answers.write(lambda: cases.changed_rows(path, change), words)
 
     def _typed(self, rows: Sequence[JsonObject]) -> list[JsonDict]:

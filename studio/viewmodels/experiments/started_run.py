@@ -27,7 +27,7 @@ from studio.core.experiments.results.ledger import ExperimentLedger
 
 
 class CostQuestion(Exception):  # noqa: N818 - nothing is wrong
-    """The run would cost more than the user agreed to."""
+    """Error for a run that would cost more than the user agreed to."""
 
     def __init__(self, cost: float) -> None:
         super().__init__(cost)
@@ -149,8 +149,8 @@ class StartedRun:
             await runner.run(result, keys)
             if ledger.batches.under_way(result):
                 return tr(
-                    "What was sent in batches is still answered and paid for. Run in batches again "
-                    "to read it."
+                    "Requests sent in batches are still answered and charged. Run in batches "
+                    "again to read the answers."
                 )
             if refused := runner.refused_calls:
                 return _refused(refused)
@@ -193,8 +193,8 @@ class StartedRun:
         if only and waits and not self._in_batches:
             raise ExperimentError(
                 tr(
-                    "The result has batches under way, whose cells would be asked a second time. "
-                    "Choose batches to go on with them."
+                    "The result has pending batches, whose cells would be sent again. Choose "
+                    "batches to continue them."
                 )
             )
         return bool(only) or (waits and self._in_batches)
@@ -207,22 +207,19 @@ class StartedRun:
 
 def _asked_again(rows: int) -> str:
     if rows == 1:
-        return tr(
-            "The experiment has changed: this is the row that did not pass, asked as it is now."
-        )
+        return tr("The experiment has changed: the failed row was run in its current form.")
     return tr(
-        "The experiment has changed: these are the {count} rows that did not pass, "
-        "asked as it is now."
+        "The experiment has changed: the {count} failed rows were run in their current form."
     ).format(count=rows)
 
 
 def _refused(calls: int) -> str:
     if calls == 1:
         return tr(
-            "1 tool call was refused: it asks for approval. Answer the tools by `mocks:` in the "
+            "1 tool call was refused because it needs approval. Set `mocks:` for the tools in the "
             "file."
         )
     return tr(
-        "{count} tool calls were refused: they ask for approval. Answer the tools by "
-        "`mocks:` in the file."
+        "{count} tool calls were refused because they need approval. Set `mocks:` for the tools "
+        "in the file."
     ).format(count=calls)

@@ -290,7 +290,7 @@ def _open(path: Path, run: str) -> RunRecord:
     with closing(RunStore(path)) as store:
         summary = store.summary(run)
         if summary is None:
-            raise StoreError("the run is no longer there")
+            raise StoreError("the run no longer exists")
         past = store.open(run)
         names = store.branch_names(run)
     now = datetime.now().astimezone()
@@ -331,7 +331,7 @@ def _sides(path: Path, runs: Sequence[str]) -> list[RunSide]:
     for run in runs:
         record = _open(path, run)
         if record.state is None:
-            raise StoreError("the run is no longer there")
+            raise StoreError("the run no longer exists")
         began, setup = record.events[0].at, record.state.setup
         moment = when(began, datetime.now().astimezone())
         title = " · ".join(part for part in (setup.prompt, setup.model, moment) if part)
@@ -352,13 +352,15 @@ def _delete(runs: Sequence[str], store: RunStore) -> None:
 
 
 class _PartlyDeletedError(StoreError):
-    """Running runs were not deleted; the text lists what was."""
+    """Error for running runs that were not deleted; the text lists all results."""
 
 
 def _still_going(going: int, deleted: int) -> str:
     """Describe the runs that were not deleted because they are running."""
-    one = tr("1 run is under way and was kept; stop it first")
-    kept = by_count(going, one, tr("{count} runs are under way and were kept; stop them first"))
+    one = tr("1 run is still running and was not deleted; stop it first")
+    kept = by_count(
+        going, one, tr("{count} runs are still running and were not deleted; stop them first")
+    )
     if not deleted:
         return kept
     gone = by_count(deleted, tr("1 run was deleted"), tr("{count} runs were deleted"))

@@ -279,7 +279,7 @@ class InputLibrary(QObject):
             self.refused.emit(str(error))
         except (OSError, UnicodeEncodeError) as error:
             self.refused.emit(
-                tr("The input sets cannot be kept: {error}").format(error=reason_of(error))
+                tr("The input sets cannot be saved: {error}").format(error=reason_of(error))
             )
         else:
             self.changed.emit()

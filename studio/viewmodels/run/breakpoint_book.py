@@ -149,7 +149,7 @@ class Debugging(QObject):
         if wrong and wrong != self._reported:
             self._reported = wrong
             self.failed.emit(
-                tr("Breakpoints hold only until the studio is closed: {reason}.").format(
+                tr("Breakpoints are only kept until the studio exits: {reason}.").format(
                     reason=wrong
                 )
             )

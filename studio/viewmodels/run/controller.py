@@ -436,7 +436,7 @@ class RunController(QObject):
         past, now, slot.against = slot.against, slot.shown.state, None
         comparison = compare(
             RunSide(
-                tr("The run before"),
+                tr("Previous run"),
                 state_at(past.events, past.last),
                 self._calls_of(past.setup.run),
             ),

@@ -49,7 +49,7 @@ def test_the_groups_follow_each_other_and_a_found_server_is_only_offered() -> No
     )
     offers = model_offers(found, "")
     assert [(each.group, each.title) for each in offers] == [
-        ("This file asks for", "Embedded model"),
+        ("Requested by this file", "Embedded model"),
         ("On this computer", "Embedded model"),
         ("On this computer", "lab-1"),
         ("On this computer", "lab-2"),
@@ -113,7 +113,7 @@ def test_a_price_says_what_it_is_made_of() -> None:
     known = replace(size, means=RunMeans(4, 900.0, 500.0, 1.0))
     words, how = price_of(PAID, "gpt-5-mini", known)
     assert words == "$1.25 per 1,000"
-    assert "1,000 tokens sent as counted now, 500 received: the mean of the last 4 runs." in how
+    assert "1,000 tokens sent as counted now, 500 received on average in the last 4 runs." in how
     agent = replace(size, means=RunMeans(4, 9000.0, 500.0, 3.0))
     words, how = price_of(PAID, "gpt-5-mini", agent)
     assert words == "$3.25 per 1,000"

@@ -208,7 +208,7 @@ def test_what_would_change_something_else_is_left_to_the_text(
     front: str, path: tuple[str, ...], typed: str
 ) -> None:
     text = f"---\n{front}---\nuser:\nHi {{{{ a }}}}\n"
-    with pytest.raises(FrontFormError, match="change it in the text"):
+    with pytest.raises(FrontFormError, match="change it there"):
         changed(text, path, typed)
 
 

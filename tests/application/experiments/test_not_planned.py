@@ -95,7 +95,7 @@ def test_a_test_that_is_for_no_variant_is_named_and_left_out(bench: Bench) -> No
     plan = bench.plan()
     assert len(plan.rows) == 3
     assert plan.warnings[-1].startswith(
-        "Tests that are for no variant are left out: capital.experiment.yaml:14."
+        "Tests without a variant are skipped: capital.experiment.yaml:14."
     )
     chosen = bench.plan(variants=("edit · small",))
     assert [row.case.variables["country"] for row in chosen.rows] == ["Norway"]
@@ -104,5 +104,5 @@ def test_a_test_that_is_for_no_variant_is_named_and_left_out(bench: Bench) -> No
         "prompts: [capital.prompty]\nproviders: [echo]\n"
         "tests: [{vars: {country: Chad}, prompts: []}]\n",
     )
-    with pytest.raises(ExperimentError, match="No row is left to ask"):
+    with pytest.raises(ExperimentError, match="No row is left to run"):
         plan_experiment(bench.path, bench.services)

@@ -71,11 +71,11 @@ def test_tests_in_a_yaml_file_name_files_and_rows_of_a_table_do_not(bench: Bench
     ("name", "said"),
     [
         ("gone.txt", "3: gone.txt: there is no such file"),
-        ("no/*.txt", "3: no/*.txt: no file has such a name"),
-        ("../rows.csv", "3: ../rows.csv: the file lies outside"),
-        ("v.py", "3: v.py: it is a program that makes the value, and it is not run here"),
-        ("v.JS", "3: v.JS: it is a program that makes the value, and it is not run here"),
-        ("v.pdf", "3: v.pdf: the text of a PDF is not taken out here"),
+        ("no/*.txt", "3: no/*.txt: this is not a valid file name"),
+        ("../rows.csv", "3: ../rows.csv: the file is outside"),
+        ("v.py", "3: v.py: it is a program that computes the value; it is not run here"),
+        ("v.JS", "3: v.JS: it is a program that computes the value; it is not run here"),
+        ("v.pdf", "3: v.pdf: text is not extracted from PDFs"),
         ("bad.yaml", "3: bad.yaml: "),
         ("latin.txt", "3: latin.txt: line 2 is not UTF-8; save the file as UTF-8"),
     ],
@@ -101,9 +101,9 @@ def test_no_file_becomes_a_value_in_a_folder_that_is_not_trusted(bench: Bench, n
     ("tests", "said"),
     [
         ("tests: [{vars: {country: 'file://../**/*.csv'}}]", "trusted folders only"),
-        ("tests: [{vars: 'file://../**/*.csv'}]", "../**/*.csv: the file lies outside"),
-        ("defaultTest: {vars: 'file://../*.csv'}\ntests: [{}]", "../*.csv: the file lies outside"),
-        ("tests: 'file://../**/*.csv'", "../**/*.csv: the file lies outside"),
+        ("tests: [{vars: 'file://../**/*.csv'}]", "../**/*.csv: the file is outside"),
+        ("defaultTest: {vars: 'file://../*.csv'}\ntests: [{}]", "../*.csv: the file is outside"),
+        ("tests: 'file://../**/*.csv'", "../**/*.csv: the file is outside"),
     ],
 )
 def test_a_pattern_is_refused_before_a_folder_is_looked_into(

@@ -67,7 +67,7 @@ def test_a_template_that_cannot_be_read_is_refused(bench: Bench, prompt: str, pl
 
 def test_a_variable_of_the_environment_is_refused(bench: Bench) -> None:
     experiment(bench, "'Say {{ env.HOME }}'", "  - {vars: {a: hello}}")
-    with pytest.raises(ExperimentError, match="line 1: Variables of the environment are not read"):
+    with pytest.raises(ExperimentError, match="line 1: Environment variables are not read"):
         bench.plan()
 
 
@@ -159,9 +159,9 @@ async def test_a_value_adds_no_message_to_a_chat(bench: Bench, ledger: Experimen
 @pytest.mark.parametrize(
     ("prompt", "value", "words"),
     [
-        ("'[{{ a }}'", "x", "JSON or YAML that cannot be read"),
+        ("'[{{ a }}'", "x", "produces invalid JSON or YAML"),
         ("""'[{"a": {{ a }}}]'""", "1", "no list of messages"),
-        ("'{{ a }}'", '[{"role": "system", "content": "x"}]', "a value makes no roles"),
+        ("'{{ a }}'", '[{"role": "system", "content": "x"}]', "a value cannot set roles"),
     ],
 )
 async def test_what_is_no_chat_is_an_error_of_the_cell(

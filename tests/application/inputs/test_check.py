@@ -30,7 +30,7 @@ def test_what_is_no_integer_is_named(text: str) -> None:
 
 def test_a_range_is_checked_and_the_value_kept() -> None:
     entry = read_integer("-4", INTEGER)
-    assert (entry.value, entry.problem) == (-4, "Not below 0.")
+    assert (entry.value, entry.problem) == (-4, "At least 0.")
 
 
 def test_numbers() -> None:

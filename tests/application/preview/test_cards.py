@@ -117,7 +117,7 @@ def test_the_request_names_every_sample_that_is_not_sent() -> None:
     )
     preview = build_preview(PreviewJob(parse(text)))
     request = request_of(preview, "openai-chat")
-    assert request.notes[0] == "Nothing is sent before these have a value: photo."
+    assert request.notes[0] == "Nothing is sent until these have a value: photo."
     assert request.samples == ("photo", "who")
     assert "Ann" not in request.text
     assert "a.png" not in request.text

@@ -70,7 +70,7 @@ def test_the_iteration_and_breakpoints_are_shown() -> None:
         (run.at_request, "Ready before the request is sent"),
         (run.answering, "The model answers"),
         (run.at_call, "Breakpoint before the tool runs: lookup"),
-        (run.at_refused_key, "Paused at a problem: The model did not answer"),
+        (run.at_refused_key, "Paused at a problem: The model did not respond"),
         (run.done, "Done in 2 iterations, 2.6 s"),
     ],
 )

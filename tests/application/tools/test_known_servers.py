@@ -106,7 +106,7 @@ def test_a_server_is_replaced_and_removed(tmp_path: Path) -> None:
 def test_what_cannot_be_read_is_told_and_the_file_stays(tmp_path: Path) -> None:
     own = tmp_path / "mcp.json"
     own.write_text("[1]", encoding="utf-8")
-    with pytest.raises(ServerFileError, match="holds no object"):
+    with pytest.raises(ServerFileError, match="contains no object"):
         add_servers(own, [("x", {"command": "x"})])
     assert own.read_text(encoding="utf-8") == "[1]"
     for address, settings, words in (

@@ -91,7 +91,7 @@ def test_a_file_in_another_encoding_is_said_without_python_s_words(tmp_path: Pat
         ('{"t": 3, "wind": []}', "shape", ""),
         ('{"t": 3}', "shape", "$.wind is gone"),
         ('{"t": 3, "wind": [1, 2], "rain": 0}', "answer", "$.rain is new"),
-        ("sunny", "answer", "the text is another one"),
+        ("sunny", "answer", "the text has changed"),
         ("sunny", "status", ""),
     ],
 )

@@ -45,7 +45,7 @@ def test_a_killed_command_leaves_batches_that_are_listed_cancelled_and_gone_on_w
     child.send_signal(signal.SIGKILL)
     assert "small: a batch was sent (batch_1); its requests: 2." in child.communicate()[1]
     assert run_command(["experiment", "run", FILE, "--resume"]) == 2
-    assert "--batch goes on with them" in capsys.readouterr().err
+    assert "--batch continues them" in capsys.readouterr().err
     assert run_command(["experiment", "batches", FILE]) == 0
     assert "small\tm\tbatch_1\tgoing\t0 of 2 answered" in capsys.readouterr().out
     assert run_command(["experiment", "batches", FILE, "--cancel"]) == 0
@@ -82,7 +82,7 @@ def test_an_interrupted_run_leaves_its_batch_and_is_gone_on_with(
     text = file.read_text()
     file.write_text(text.replace("{q: two}}", "{q: two}}, {vars: {q: three}}"))
     assert run_command(["experiment", "run", FILE, "--batch", "--resume"]) == 3
-    assert "put the file back to read them" in capsys.readouterr().err
+    assert "restore the file to read them" in capsys.readouterr().err
     file.write_text(text)
     server.batches["batch_1"].ending.looks = 0
     assert run_command(["experiment", "run", FILE, "--batch", "--resume"]) == 0

@@ -106,7 +106,7 @@ def test_a_reply_without_rows_and_a_model_that_is_not_there(
     server.script(streamed("I would rather not."))
     command = ["experiment", "generate", "refund.prompty", "--yes", "--kind", "empty"]
     assert main([*command, "--model", "small"]) == 1
-    assert "empty: the reply holds no JSON list of rows" in capsys.readouterr().err
+    assert "empty: the reply contains no JSON list of rows" in capsys.readouterr().err
     assert main([*command, "--model", "nobody"]) == 2
     assert "nobody" in capsys.readouterr().err
 

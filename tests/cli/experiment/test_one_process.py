@@ -109,4 +109,4 @@ def test_the_desktop_is_told_where_somebody_wants_it(
     program.unlink()
     monkeypatch.setenv("PATH", str(programs))
     assert run_command(["experiment", "run", FILE, "--notify"]) == 1
-    assert "nothing here tells the desktop" in capsys.readouterr().err
+    assert "no program for desktop notifications" in capsys.readouterr().err

@@ -21,7 +21,7 @@ def test_a_plan_of_many_cells_is_told_at_each_tenth(capsys: pytest.CaptureFixtur
     progress.show(replace(PLANNED, total=300, worked_out=200))  # soon over: not worth a line
     progress.show(PLANNED)
     progress.show(replace(PLANNED, worked_out=4_001))
-    assert capsys.readouterr().err == "4,000 of 20,000 requests are worked out\n"
+    assert capsys.readouterr().err == "4,000 of 20,000 requests are prepared\n"
 
 
 def test_rows_are_counted_while_they_are_read(tmp_path: Path) -> None:

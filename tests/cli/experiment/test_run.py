@@ -112,7 +112,7 @@ def test_results_that_cannot_be_used_are_said(
     place.mkdir(parents=True)
     more = {"compare": ["release"], "export": ["--format", "junit"]}.get(command, [])
     assert run_command(["experiment", command, FILE, *more]) in (2, 3)
-    assert "a folder has its name; move the folder away" in capsys.readouterr().err
+    assert "a folder has this name; move the folder away" in capsys.readouterr().err
     assert not server.requests
 
 
@@ -201,7 +201,7 @@ def test_a_killed_run_goes_on_where_it_was(server: ChatServer, tmp_path: Path) -
     assert done.returncode == 0, done.stderr
     assert kills == 3
     left = 40 - finished
-    assert f"{finished} of 40 cells are over, {left} are left: 0 answered before" in done.stderr
+    assert f"{finished} of 40 cells are done, {left} are left: 0 answered before" in done.stderr
     # What was finished is not asked again; what was under way is, three at most for each kill.
     assert len(asked) - before == 40 - finished
     assert 40 <= len(asked) <= 40 + 3 * kills
@@ -229,7 +229,7 @@ def test_an_interrupt_ends_with_130_and_can_be_resumed(server: ChatServer, tmp_p
         gate.allowed = float("inf")  # what is under way ends
         _, said = running.communicate(timeout=SECONDS)
     assert running.returncode == 130, said
-    assert "--resume goes on" in said
+    assert "--resume continues" in said
     done = subprocess.run(
         [*command, "--resume"], env=environment, check=False, capture_output=True, timeout=SECONDS
     )

@@ -156,7 +156,7 @@ async def test_a_request_goes_to_no_other_model_than_the_journal_names(label: st
         assert error is not None
         assert (error.code, error.message) == (
             "missing-model",
-            "Scripted answered here and is not open in this run; nothing was sent.",
+            "Scripted was used here and is not open in this run; nothing was sent.",
         )
     else:
         assert len(at_hand.requests) == 1

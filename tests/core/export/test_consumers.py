@@ -445,7 +445,7 @@ def test_a_bundle_holds_all_that_the_prompt_reads_and_is_the_same_each_time(
     assert not first.blocked, first.problems
     assert not first.losses, first.losses
     assert first.content == again.content
-    assert [each.name for each in first.round_trips] == ["values of now", "one", "two"]
+    assert [each.name for each in first.round_trips] == ["current values", "one", "two"]
     assert all(each.is_same for each in first.round_trips)
     with zipfile.ZipFile(io.BytesIO(first.content)) as archive:
         names = archive.namelist()

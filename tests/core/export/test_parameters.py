@@ -119,7 +119,7 @@ def test_code_says_what_becomes_of_parameters_in_settings(tmp_path: Path) -> Non
     target = find_target("python")
     assert target is not None
     assert export(target, VALUES, tmp_path).losses == (
-        "The parameter 'heat' of the settings is fixed to its value of now.",
+        "The parameter 'heat' of the settings is fixed to its current value.",
     )
     [lost] = export(target, {}, tmp_path).losses
     assert (

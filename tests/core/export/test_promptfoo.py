@@ -202,4 +202,4 @@ def test_what_promptfoo_adds_for_anthropic_is_named(make: Make) -> None:
     assert yaml.safe_load(made.text)["providers"] == [
         {"id": "anthropic:messages:m", "config": {"extra_body": {"max_tokens": 50}}}
     ]
-    assert list(made.losses) == ["values of now: temperature is added (0)."]
+    assert list(made.losses) == ["current values: temperature is added (0)."]

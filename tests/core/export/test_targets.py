@@ -249,5 +249,5 @@ def test_what_prompty_sends_of_its_own_is_named() -> None:
         return " ".join(each.difference for each in made.round_trips)
 
     assert "store is left out" in differences("{id: m, provider: openai, apiType: responses}")
-    assert "takes none" in differences("{id: m, provider: openai, apiType: embedding}")
+    assert "accepts none" in differences("{id: m, provider: openai, apiType: embedding}")
     assert differences("{id: m, provider: openai, apiType: chat}") == ""

@@ -199,4 +199,4 @@ def test_a_github_prompt(name: str) -> None:
             }
         ]
     }
-    assert made.notes == ("evaluators[].llm: has no place in a prompt file; it is left out.",)
+    assert made.notes == ("evaluators[].llm: is not possible in a prompt file; it is left out.",)

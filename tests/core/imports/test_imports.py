@@ -344,10 +344,10 @@ def test_a_picture_of_langchain_that_is_a_variable_stays_an_input(form: str) -> 
     assert [getattr(part, "source", "") for part in first.parts][-1] == "http://h/own.png"
     assert third.text == "Literal {q}"
     assert any("variables in it are not filled in" in note for note in made.notes)
-    assert not any("stand in a thread" in note for note in made.notes)
+    assert not any("are in a thread" in note for note in made.notes)
     marked = [{"type": "image_url", "image_url": {"url": pic, "detail": "low"}}]
     made = import_text(dumps(ChatPromptTemplate([("human", marked)], template_format=form)))
-    assert any("stand in a thread" in note for note in made.notes)
+    assert any("are in a thread" in note for note in made.notes)
 
 
 def test_older_prompts_of_langchain_and_sequences() -> None:
@@ -600,7 +600,7 @@ def test_names_that_are_no_text_stop_no_import(text: str) -> None:
 
 @pytest.mark.parametrize("given", ["[a, 2]", "[{role: developer, content: Hi}]", "{a: 1}"])
 def test_instructions_that_are_no_text_are_refused(given: str) -> None:
-    with pytest.raises(ImportFailure, match="instructions: AgentSchema wants one text"):
+    with pytest.raises(ImportFailure, match="instructions: AgentSchema needs one text"):
         import_text(f"kind: prompt\nname: x\ninstructions: {given}\n", Path("a.yaml"))
 
 
@@ -656,7 +656,7 @@ def test_lines_of_a_document_that_name_who_speaks_are_said_and_code_is_left_alon
     made = import_text("Improve $ARGUMENTS.\n\nUser: why\nSystem: how\n", Path("improve.md"))
     assert told(made) == [("system", "Improve $ARGUMENTS."), ("user", "why"), ("system", "how")]
     assert made.notes == (
-        "2 lines that name who speaks cut the text into messages, from line 3 on; "
+        "2 lines with role names split the text into messages, from line 3 on; "
         "the text above is the system message.",
     )
     code = "Improve $ARGUMENTS.\n\n```\nUser: why\nSystem: how\n```\nEnd."
@@ -668,8 +668,8 @@ def test_keys_of_front_matter_that_do_nothing_are_said() -> None:
     made = import_text(text, Path("reviewer.md"))
     assert made.text == text
     assert made.notes == (
-        "A text is no list of tools, so no tool is sent; begin each with a dash: - name: …",
-        "The key 'color' is not known; it is kept and does nothing.",
+        "A text is not a list of tools, so no tool is sent; start each with a dash: - name: …",
+        "The key 'color' is unknown; it is kept but has no effect.",
     )
 
 
@@ -685,7 +685,7 @@ def test_keys_of_front_matter_that_do_nothing_are_said() -> None:
 def test_line_ends_that_a_prompt_of_promptfoo_loses_are_said(prompt: Json, is_cut: bool) -> None:
     written = prompt if isinstance(prompt, str) else json.dumps(prompt)
     made = import_text(json.dumps({"prompts": [written]}), Path("promptfooconfig.yaml"))
-    note = "prompts: line ends at the ends of a message are not kept."
+    note = "prompts: line ends at the ends of a message are not preserved."
     assert (note in made.notes) == is_cut
 
 

@@ -61,13 +61,13 @@ def test_message_objects_are_literal_and_placeholders_are_threads() -> None:
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        ("MESSAGES = [RemoveMessage(id='1')]", "RemoveMessage is no class"),
+        ("MESSAGES = [RemoveMessage(id='1')]", "RemoveMessage is not a message class"),
         ("MESSAGES = [('system', f'{x}')]", "MESSAGES: a message cannot be read"),
-        ("MESSAGES = []", "holds no messages in its list MESSAGES"),
+        ("MESSAGES = []", "has no messages in its list MESSAGES"),
         (
             "MESSAGES = [('human', 'a')]\nprompt = ChatPromptTemplate(MESSAGES, "
             "template_format='liquid')",
-            "template_format: 'liquid' is none of LangChain's",
+            "template_format: 'liquid' is not a format of LangChain",
         ),
     ],
 )

@@ -310,7 +310,7 @@ def test_comments_of_what_is_left_out_are_not_piled_up(tmp_path: Path) -> None:
 def test_a_template_that_cannot_be_read_is_kept_letter_by_letter(tmp_path: Path) -> None:
     made = imported(tmp_path, "a.yaml", "prompts: ['{% if x %}{{ y }} Hi']\n")
     assert messages(made) == [("user", "{% if x %}{{ y }} Hi")]
-    assert any("letter by letter" in note for note in made.notes)
+    assert any("kept unchanged" in note for note in made.notes)
 
 
 AGENT = {
@@ -580,8 +580,8 @@ def test_a_gemini_body_makes_the_same_request(tmp_path: Path) -> None:
     assert made.form == "Gemini request"
     assert made.notes == (
         "tools: 'googleSearch' is a service of the provider; it is kept, not sent.",
-        "contents[].parts[].text: has no place in a prompt file; it is left out.",
-        "fooBar: has no place in a prompt file; it is left out.",
+        "contents[].parts[].text: is not possible in a prompt file; it is left out.",
+        "fooBar: is not possible in a prompt file; it is left out.",
     )
     sent = sent_by_studio(ExportSource(parse(made.text)))
     assert sent.address.startswith("https://generativelanguage.googleapis.com/")
@@ -628,7 +628,7 @@ def test_items_and_blocks_that_are_no_messages_are_named(tmp_path: Path) -> None
     found = {"type": "tool_search_output", "call_id": "c", "tools": [{"name": "x"}]}
     made = imported(tmp_path, "r.json", {"model": "m", "input": [ask, found]})
     assert messages(made) == [("user", "Hi")]
-    assert "input: an item of type 'tool_search_output' has no place" in made.notes[0]
+    assert "input: an item of type 'tool_search_output' is not possible" in made.notes[0]
     step = {"type": "server_tool_use", "id": "s", "name": "web_search", "input": {"query": "q"}}
     block = {"type": "container_upload", "file_id": "f"}
     rows = [ask, {"role": "assistant", "content": [step, {"type": "text", "text": "Ho"}]}]
@@ -636,5 +636,5 @@ def test_items_and_blocks_that_are_no_messages_are_named(tmp_path: Path) -> None
     made = imported(tmp_path, "a.json", {"model": "m", "max_tokens": 9, "messages": rows})
     assert made.form == "Anthropic messages request"
     assert messages(made)[:2] == [("user", "Hi"), ("assistant", "Ho")]
-    assert "'container_upload' is no part of a prompt; it stays JSON." in made.notes[0]
+    assert "'container_upload' is not part of a prompt; it stays JSON." in made.notes[0]
     assert [note for note in made.notes if ".input" in note]

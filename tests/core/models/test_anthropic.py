@@ -271,7 +271,9 @@ async def test_sampling_that_newer_models_refuse_is_left_out_and_said(
     assert reply.text == "Here."
     assert [{"temperature", "top_p"} & {*each.body} for each in server.requests] == sent
     assert [each.name for each in reply.left_out] == ["temperature"]
-    assert reply.left_out[0].sentence == "The server takes no 'temperature': 0.5 is left out."
+    assert (
+        reply.left_out[0].sentence == "The server does not accept 'temperature': 0.5 is left out."
+    )
 
 
 async def test_a_whole_reply_is_read_too(server: ChatServer) -> None:

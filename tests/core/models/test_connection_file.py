@@ -66,7 +66,7 @@ def test_without_a_file_there_is_the_embedded_model(path: Path) -> None:
 def test_a_key_is_never_written(path: Path, key: str) -> None:
     write_connections(path, Connections())
     before = path.read_bytes()
-    with pytest.raises(ValueError, match="holds a key") as caught:
+    with pytest.raises(ValueError, match="contains a key") as caught:
         write_connections(path, Connections((Connection("X", "openai", key=key),)))
     assert key.strip() not in str(caught.value)
     assert path.read_bytes() == before

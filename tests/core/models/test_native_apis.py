@@ -374,7 +374,7 @@ async def test_gemini_thinks_signs_calls_and_counts(server: ChatServer) -> None:
         (
             {"promptFeedback": {"blockReason": "PROHIBITED_CONTENT"}},
             "content_filter",
-            "held back: PROHIBITED_CONTENT",
+            "blocked: PROHIBITED_CONTENT",
         ),
         ({"candidates": [{"finishReason": "NEW_WORD"}]}, "unknown", "NEW_WORD"),
     ],

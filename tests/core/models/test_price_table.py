@@ -94,14 +94,14 @@ async def test_a_fetched_table_is_used_at_once_and_after_the_next_start(
 @pytest.mark.parametrize("data", [b"", b"<html>", b"{}", b"[]", b"\xff", b'[{"id": 1}]'])
 async def test_what_is_no_table_changes_nothing(published: dict[str, bytes], data: bytes) -> None:
     published["/data.json"] = data
-    with pytest.raises(ModelError, match="not a table of prices"):
+    with pytest.raises(ModelError, match="not a price table"):
         await fetch_prices(published["address"].decode() + "/data.json")
     assert not kept_table().exists()
     assert listed_price("gpt-4o", OPENAI) is not None
 
 
 async def test_a_table_that_cannot_be_fetched_is_said(published: dict[str, bytes]) -> None:
-    with pytest.raises(ModelError, match="cannot be fetched"):
+    with pytest.raises(ModelError, match="cannot be downloaded"):
         await fetch_prices(published["address"].decode() + "/gone")
 
 

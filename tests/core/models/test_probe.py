@@ -81,7 +81,7 @@ async def test_a_page_and_a_refusal_are_said_as_what_they_are(
     draft = replace(connection, model="")
     server.list_answer = json_body("<html>Sign in</html>", kind="text/html")
     found = await probe(draft, SECRETS)
-    assert "not as a model server does" in found.message
+    assert "not like a model server" in found.message
     assert server.url in found.message
     assert "usually ends in /v1" in found.hint
     server.list_answer = failure(403, "Country not supported")
@@ -162,10 +162,15 @@ def azure(code: str, message: str) -> str:
         (
             "compatible",
             http("302 Found", headers="Location: https://login.example/x\r\n"),
-            "sends on from http://127.0.0.1",
-            "a page to sign in",
+            "redirects from http://127.0.0.1",
+            "sign-in page",
         ),
-        ("compatible", b"SSH-2.0-OpenSSH_9.6\r\n", "ends the connection without", "check the port"),
+        (
+            "compatible",
+            b"SSH-2.0-OpenSSH_9.6\r\n",
+            "closes the connection without",
+            "check the port",
+        ),
         ("compatible", b"\x15\x03\x03\x00\x02\x02\x46", "is not a web server", "another program"),
         (
             "azure",
@@ -188,7 +193,7 @@ def azure(code: str, message: str) -> str:
         (
             "azure",
             http("401 Unauthorized", azure("401", "invalid subscription key or endpoint")),
-            "another resource's",
+            "another resource",
             "one page",
         ),
         (

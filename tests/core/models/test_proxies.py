@@ -118,7 +118,7 @@ async def test_a_proxy_that_is_down_is_named_and_not_the_server(
     assert error is not None
     assert (error.kind, error.retryable) == ("proxy", True)
     assert f"The proxy http://127.0.0.1:{unused_tcp_port}" in error.message
-    assert "does not answer" in error.message
+    assert "does not respond" in error.message
     assert "NO_PROXY" in error.hint
     assert PASSWORD not in error.message + error.hint
 

@@ -68,6 +68,6 @@ def test_a_value_is_sent_under_another_name_or_not_at_all() -> None:
     body, refused = without_refused({"temperature": 0.5, "max_tokens": 9}, refusals)
     assert body == {"max_completion_tokens": 9}
     assert [each.sentence for each in refused] == [
-        "The server takes no 'max_tokens': 9 is sent as 'max_completion_tokens'.",
-        "The server takes no 'temperature': 0.5 is left out.",
+        "The server does not accept 'max_tokens': 9 is sent as 'max_completion_tokens'.",
+        "The server does not accept 'temperature': 0.5 is left out.",
     ]

@@ -81,7 +81,7 @@ async def test_a_head_without_a_body_is_no_beginning(server: ChatServer) -> None
     _, fault = await ask(model_at(server.url, first_byte_seconds=0.3))
     assert fault is not None
     assert fault.kind == "timeout"
-    assert "did not begin" in fault.message
+    assert "did not start" in fault.message
 
 
 # -- tool calls ------------------------------------------------------------------------------------

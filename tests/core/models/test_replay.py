@@ -96,5 +96,5 @@ def test_a_file_that_is_no_recording(content: bytes | None, tmp_path: Path) -> N
 
 async def test_an_empty_recording(tmp_path: Path) -> None:
     (tmp_path / "r").write_text("\n")
-    with pytest.raises(ModelError, match="holds no calls"):
+    with pytest.raises(ModelError, match="contains no calls"):
         await deltas_of(ReplayModel(tmp_path / "r"), asking("one"))

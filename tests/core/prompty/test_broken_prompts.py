@@ -28,17 +28,17 @@ A_PARSERS_WORDS = re.compile(
 
 IN_FRONT = [
     ('"name: a\nmodel: m\n', '"name: a', "never closed", '"name": a\nmodel: m\n'),
-    ("model:{id: m}\n", ":", "a space belongs", "model: {id: m}\n"),
+    ("model:{id: m}\n", ":", "a space is missing", "model: {id: m}\n"),
     ("{% if x %}\nname: a\n", "{% if x %}", "not a template", None),
     ('name: "C:\\Users"\n', None, "backslash twice", None),
     # front matter, place, words, what the fix makes of it (None: the user has to think)
     ("name: a\n  model: x\n", "model: x", "deeper than 'name'", "name: a\nmodel: x\n"),
-    ("name:Trip\nmodel:\n  id: m\n", ":", "a space belongs", "name: Trip\nmodel:\n  id: m\n"),
-    ("model:\n  id:m\n", ":", "a space belongs", "model:\n  id: m\n"),
+    ("name:Trip\nmodel:\n  id: m\n", ":", "a space is missing", "name: Trip\nmodel:\n  id: m\n"),
+    ("model:\n  id:m\n", ":", "a space is missing", "model:\n  id: m\n"),
     (
         "outputs:\n  a:\n    kind:string\n",
         ":",
-        "a space belongs",
+        "a space is missing",
         "outputs:\n  a:\n    kind: string\n",
     ),
     ("name = Trip\nmodel: m\n", "name = Trip", "and not =", "name: Trip\nmodel: m\n"),
@@ -54,11 +54,11 @@ IN_FRONT = [
         "and not =",
         "template: {format: {kind: jinja2}}\n",
     ),
-    ("metadata:{a: {b: 1}}\n", ":", "a space belongs", "metadata: {a: {b: 1}}\n"),
+    ("metadata:{a: {b: 1}}\n", ":", "a space is missing", "metadata: {a: {b: 1}}\n"),
     (
         "template:\n  format {kind: jinja2}\n",
         "format {kind",
-        "a colon belongs",
+        "a colon is missing",
         "template:\n  format: {kind: jinja2}\n",
     ),
     ("metadata: {a: [b], c: d]}\n", "]", "closes nothing", "metadata: {a: [b], c: d}\n"),
@@ -83,33 +83,33 @@ IN_FRONT = [
     (
         "model:\n  id: m\ntools:\n  -name: t\n    kind: function\n",
         "-",
-        "behind this dash",
+        "after this dash",
         "model:\n  id: m\ntools:\n  - name: t\n    kind: function\n",
     ),
     ("model:\n  id: ${env:MODEL]\n", "${env:MODEL]", "closed by }", "model:\n  id: ${env:MODEL}\n"),
     (
         "metadata:\n  tags:\n    - one\n    two\n",
         "two",
-        "begins with a dash",
+        "must start with a dash",
         "metadata:\n  tags:\n    - one\n    - two\n",
     ),
     (
         "description: |\nTravels.\nmodel:\n  id: m\n",
         "Travels.",
-        "deeper than its key",
+        "indented more than its key",
         "description: |\n  Travels.\nmodel:\n  id: m\n",
     ),
     ("metadata: {a: 1,, b: 2}\n", ",", "missing before this comma", "metadata: {a: 1, b: 2}\n"),
     ("metadata: {tags: [a, b}}\n", "}", "] belongs here, not }", "metadata: {tags: [a, b]}\n"),
     ("metadata: {a: 1}}\n", "}", "closes nothing", "metadata: {a: 1}\n"),
     ("name: *bold*\n", "*", "in quotes", "name: '*bold*'\n"),
-    ("name: %trip\n", "%trip", "cannot begin with %", "name: '%trip'\n"),
+    ("name: %trip\n", "%trip", "cannot start with %", "name: '%trip'\n"),
     ("name: {{ city }}\n", "{{ city }}", "in quotes", "name: '{{ city }}'\n"),
-    ("metadata: {a: ${A_B}}\n", "${A_B}", "put in quotes", "metadata: {a: '${A_B}'}\n"),
+    ("metadata: {a: ${A_B}}\n", "${A_B}", "in quotes", "metadata: {a: '${A_B}'}\n"),
     (
         'metadata: {a: {{ {"b": 1} }} c}\n',
         '{{ {"b": 1} }}',
-        "put in quotes",
+        "in quotes",
         None,
     ),
     (
@@ -119,7 +119,7 @@ IN_FRONT = [
         "outputs:\n  a:\n    kind: string\n",
     ),
     ("name: a\x00b\n", "\x00", "U+0000", "name: ab\n"),
-    ("name: a\nName: b\n", "Name", "'name' is there already", None),
+    ("name: a\nName: b\n", "Name", "'name' already exists", None),
     (
         "name: a\ntemperature: 0.2\nmodel:\n  id: m\n",
         "temperature",
@@ -153,7 +153,7 @@ IN_FRONT = [
     (
         "model:\n  id: m\ntools:\n  - type: function\n    function: {name: t}\n",
         None,
-        "as a request has it",
+        "the format of a request",
         None,
     ),
     ("outputs:\n  a:\n    kind: integer\n    default: five\n", "five", "not of kind", None),
@@ -206,7 +206,7 @@ IN_BODY = [
     ),
     ("user:\n{{ '%d' | format(city) }}\n", None, "wants a number", None),
     # body, place, words, what the fix makes of it
-    ("user:\n{{ city->name }}\n", "->", "behind a dot", None),
+    ("user:\n{{ city->name }}\n", "->", "after a dot", None),
     (
         "user:\n{% if city }%x{% endif %}\n",
         "}",
@@ -236,7 +236,7 @@ IN_BODY = [
     (
         "user:\n{% if city AND city %}x{% endif %}\n",
         "AND",
-        "written small",
+        "written in lower case",
         "user:\n{% if city and city %}x{% endif %}\n",
     ),
     (
@@ -282,7 +282,7 @@ IN_BODY = [
         "'index'",
         "user:\n{% for s in stops %}{{ loop.index }}{% endfor %}\n",
     ),
-    ("user:\n{{ loop.index }}\n", "loop", "inside a 'for' only", None),
+    ("user:\n{{ loop.index }}\n", "loop", "only exists inside a 'for'", None),
     ("user:\n{ { city } }\n", "{ { city } }", "is text here", "user:\n{{ city }}\n"),
     ("user:\n[[city]]\n", "[[city]]", "is text here", "user:\n{{ city }}\n"),
     (
@@ -320,7 +320,7 @@ WHOLE = [
     (
         "```prompty\n---\nname: a\n---\nuser:\nHi\n```\n",
         "```prompty\n",
-        "before the front matter",
+        "precedes the front matter",
         "---\nname: a\n---\nuser:\nHi\n",
     ),
 ]
@@ -431,7 +431,7 @@ def test_roles_on_lines_with_text_are_put_on_their_own_outside_of_code() -> None
 @pytest.mark.parametrize("key", ["mode", "init"])
 def test_a_key_that_is_only_alike_is_not_said_to_be_there_already(key: str) -> None:
     (problem,) = parse(f"---\n{key}: x\nmodel: m\ninputs: {{}}\n---\nuser:\nHi\n").problems
-    assert problem.message == f"The key {key!r} is not known; it is kept and does nothing."
+    assert problem.message == f"The key {key!r} is unknown; it is kept but has no effect."
 
 
 @pytest.mark.parametrize("tag", ["{{> header}}", '{{#role "system"}}'])

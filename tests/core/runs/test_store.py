@@ -293,7 +293,7 @@ def test_a_reply_that_ended_leaves_no_piece_of_it(tmp_path):
 def test_a_file_that_is_no_history_is_named(tmp_path):
     path = tmp_path / "runs.sqlite"
     path.write_text("no database at all, but long enough to be looked at" * 10, encoding="utf-8")
-    with pytest.raises(StoreError, match="it is no database"):
+    with pytest.raises(StoreError, match="it is not a database"):
         RunStore(path)
 
 

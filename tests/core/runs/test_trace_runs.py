@@ -230,7 +230,7 @@ def test_a_call_of_a_trace_becomes_a_prompt_that_says_so(tmp_path: Path) -> None
 def test_what_is_no_trace_is_refused_in_words(text: str, words: str, tmp_path: Path) -> None:
     with (
         closing(RunStore(tmp_path / "runs.sqlite")) as store,
-        pytest.raises(JournalError, match=f"no journal of a run and no trace: .*{words}"),
+        pytest.raises(JournalError, match=f"neither a journal of a run nor a trace: .*{words}"),
     ):
         take_text(text, store)
 

@@ -25,7 +25,10 @@ _RAW = {"OSError", "UnicodeDecodeError", "UnicodeEncodeError", "json.JSONDecodeE
             lambda: "a".encode("utf-16").decode("utf-8"),
             "the text is UTF-16; save the file as UTF-8",
         ),
-        ("\ud83d".encode, "it holds half a character (U+D83D), which no file can hold"),
+        (
+            "\ud83d".encode,
+            "it contains half a character (U+D83D), which no file can contain",
+        ),
         (lambda: json.loads('{\n"a" 1}'), "line 2, column 5: expecting ':' delimiter"),
         (lambda: json.loads('{"a" 1}'), "column 6: expecting ':' delimiter"),
         (lambda: Path("/no/such/file").read_bytes(), "No such file or directory"),

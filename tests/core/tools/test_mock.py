@@ -35,7 +35,7 @@ def texts(mock: Mock, calls: int) -> list[str]:
         (SequenceMock(("a", "b"), "again"), ["ok a", "ok b", "ok a"]),
         (
             SequenceMock(("a", "b"), "error"),
-            ["ok a", "ok b", "error the mock has 2 answers, all given"],
+            ["ok a", "ok b", "error the mock has 2 answers, and all were used"],
         ),
         (
             TemplateMock("{city} for {{ days }} days{missing}, {not a name}"),
@@ -48,7 +48,7 @@ def test_answers(mock: Mock, expected: list[str]) -> None:
 
 
 def test_an_empty_sequence_is_an_error() -> None:
-    assert texts(SequenceMock(()), 1) == ["error the mock has 0 answers, all given"]
+    assert texts(SequenceMock(()), 1) == ["error the mock has 0 answers, and all were used"]
 
 
 def test_recorded_answers_go_by_arguments() -> None:

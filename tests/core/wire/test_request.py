@@ -169,7 +169,7 @@ def test_attributes_travel_and_never_replace_role_or_content() -> None:
     chat = _request([message])
     assert chat.body["messages"] == [{"role": "user", "name": "Seth", "content": "x"}]
     assert [problem.message for problem in chat.problems] == [
-        "OpenAI chat takes no attribute 'other' beside a message; it is not sent."
+        "OpenAI chat does not accept the attribute 'other' of a message; it is not sent."
     ]
     anthropic = _request([message], provider="anthropic")
     assert anthropic.body["messages"] == [
@@ -641,5 +641,5 @@ def test_pictures_of_a_result_follow_it_where_results_are_text() -> None:
     assert picture["content"][0] == {"type": "text", "text": "From the result of draw:"}
     assert picture["content"][1]["image_url"]["url"] == "data:image/png;base64,UE5H"
     assert answer["role"] == "assistant"
-    [said] = [each for each in request.problems if "follow it" in each.message]
+    [said] = [each for each in request.problems if "follow as a user message" in each.message]
     assert said.severity == Severity.HINT

@@ -193,7 +193,7 @@ async def test_what_leaves_the_machine_is_asked_first(
         person.allows = True
         ended = await told(client, "run", file="city.prompty", inputs=values)
     assert ended["status"] == "done"
-    assert person.asked[-1] == "May 'city.prompty' be run with m at 'small'? It is sent there."
+    assert person.asked[-1] == "May 'city.prompty' be run with m at 'small'? It will be sent there."
     assert len(server.requests) == 1
 
 
@@ -420,7 +420,7 @@ async def test_a_run_that_the_user_takes_over_is_theirs(folder: Path, user_home:
         window.journal(run)  # what a window does when it goes on with a run
         for tool in ("step", "continue", "stop", "edit"):
             rest = {"what": "message", "text": "x"} if tool == "edit" else {}
-            assert "taken this run over" in await refusal(client, tool, run=run, **rest)
+            assert "taken over this run" in await refusal(client, tool, run=run, **rest)
         seen = await told(client, "state", run=run)
         window.close()
     assert (seen["status"], seen["place"]) == ("paused", "before_request")

@@ -104,14 +104,14 @@ def test_bare_messages_are_read_and_a_cut_one_is_named(tmp_path: Path) -> None:
     session = RecordedSession(path)
     assert session.answer("ping", {})[0] == {"result": {"a": 1}}
     answer, _ = session.answer("tools/list", {})
-    assert "1 message of it not kept whole" in json.dumps(answer)
+    assert "1 message of it incomplete" in json.dumps(answer)
 
 
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("", "no request of MCP with its answer"),
-        ('{"id": 1, "method": "ping"}', "no request of MCP with its answer"),
+        ("", "no answered MCP request"),
+        ('{"id": 1, "method": "ping"}', "no answered MCP request"),
         ('{"id": 1, "method": "ping"}\n{', "line 2: it is no message"),
         ('{"tool": "forecast"}', "a saved call, which is for mocks"),
         ('{"text": "GET http://h/"}', "line 1: it is no message"),

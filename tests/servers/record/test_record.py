@@ -328,10 +328,10 @@ async def test_a_held_stream_gets_signs_of_life_before_its_own_bytes(
         lane = await at.stands(place=PausePoint.BEFORE_REQUEST)
         assert set_options(lane.exchange, "[]").startswith("the options are one JSON object")
         for given in ('{"stream": false}', '{"temperature": 1, "stream": true}'):
-            assert set_options(lane.exchange, given).startswith("stream is no option here")
+            assert set_options(lane.exchange, given).startswith("stream cannot be set")
         assert (
             set_options(lane.exchange, '{"messages": []}')
-            == "messages is no option: edit the messages"
+            == "messages is not an option: edit the messages"
         )
         assert set_options(lane.exchange, '{"temperature": 0.25, "stop": ["."]}') == ""
         lane.run.send(commands.StepOn("into"))
@@ -449,7 +449,7 @@ async def test_a_request_that_cannot_be_sent_gets_an_error_in_words(
         lane.run.send(commands.StepOn("into"))
         answer = await going
     assert answer.status_code == 502
-    assert "holds no message" in answer.json()["error"]["message"]
+    assert "contains no message" in answer.json()["error"]["message"]
 
 
 async def test_an_upload_that_breaks_off_is_not_sent(server: WireServer, store: RunStore) -> None:
@@ -479,7 +479,7 @@ async def test_an_answer_in_an_encoding_that_was_not_asked_for_goes_through(
         await patience.until(lambda: any(map(is_failure, lane.run.events)), "the failure")
     assert b"".join(pieces) == b"\x0b\x02\x80hello\x03"
     assert answer.headers["content-encoding"] == "br"
-    assert "'br', an encoding that was not asked for" in next(
+    assert "'br', an encoding that was not requested" in next(
         each.message for each in lane.run.events if is_failure(each)
     )
     with pytest.raises(LookupError, match="1 answer of this recording"):
@@ -701,7 +701,7 @@ def test_a_fault_that_is_none_is_named() -> None:
         Fault(delay=1.5),
     )
     for wrong in ("200", "delay", "cut!"):
-        with pytest.raises(ValueError, match="is no fault"):
+        with pytest.raises(ValueError, match="is not a fault"):
             faults_of(f"429, {wrong}")
 
 

@@ -118,7 +118,7 @@ def test_a_prompt_that_is_made_already_is_shown_and_saved_with_its_answers(
     assert dialog is not None
     assert dialog.text.toPlainText() == text
     assert dialog.notes.item(0).text() == "a: b is left out"
-    assert "recorded answers of its tools" in dialog.state.text()
+    assert "recorded results of its tools" in dialog.state.text()
     assert dialog.write(tmp_path / "call.prompty")
     assert json.loads((tmp_path / "call.inputs.json").read_text(encoding="utf-8"))["a"] == {
         "who": 1

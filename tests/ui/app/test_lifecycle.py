@@ -93,7 +93,7 @@ def test_a_defect_in_a_slot_is_told_with_a_report_without_secrets(
         assert "a-value-of-no-known-form" not in text
     assert "Prompt Studio 0" in report
     assert "in fall" in report
-    assert "unsaved text is kept" in "".join(each.text() for each in dialog.findChildren(QLabel))
+    assert "unsaved text is saved" in "".join(each.text() for each in dialog.findChildren(QLabel))
     dialog.copy.click()
     assert QGuiApplication.clipboard().text() == report
     assert "in fall" in (user_home / "data" / "log" / LOG_NAME).read_text(encoding="utf-8")
@@ -215,7 +215,7 @@ def test_a_session_comes_back_with_its_carets(
     assert titles["one.prompty"].editor.textCursor().position() == 3
     assert second.focusWidget() is titles["two.prompty"].editor  # what is typed goes there
     said = [notice.what for notice in second.notices.notices]
-    assert "Not there any more: three.prompty." in said
+    assert "No longer there: three.prompty." in said
     second.close()
     again.close()
     second.deleteLater()

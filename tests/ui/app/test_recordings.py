@@ -176,7 +176,7 @@ def test_options_of_a_held_request_are_set_in_the_window(
     assert "one JSON object" in problem_of(spec, EditResult("[]"))
     bench.run.send(command_of(spec, EditResult('{"messages": []}')))
     qtbot.waitUntil(lambda: bool(refused), timeout=WAIT)
-    assert "is no option: edit the messages" in refused[0]
+    assert "is not an option: edit the messages" in refused[0]
     assert stands(bench, PausePoint.BEFORE_REQUEST, 1)
     bench.run.send(command_of(spec, EditResult('{"temperature": 0.25}')), Continue())
     qtbot.waitUntil(lambda: len(server.requests) == 2, timeout=WAIT)
@@ -233,9 +233,9 @@ def test_a_program_that_is_started_elsewhere_gets_the_addresses(
     ("values", "words"),
     [
         ({"program": "python 'open"}, "quotation mark"),
-        ({"program": "no-such-program-here"}, "no program on the PATH"),
-        ({"program": sys.executable, "folder": "/no/such/folder"}, "is no folder"),
-        ({"program": sys.executable, "faults": "429, x"}, "'x' is no fault"),
+        ({"program": "no-such-program-here"}, "neither a program on the PATH"),
+        ({"program": sys.executable, "folder": "/no/such/folder"}, "is not a folder"),
+        ({"program": sys.executable, "faults": "429, x"}, "'x' is not a fault"),
     ],
 )
 def test_the_dialog_says_what_is_wrong(qtbot: QtBot, values: dict[str, str], words: str) -> None:
@@ -312,7 +312,7 @@ def test_a_run_goes_on_from_a_request_with_the_prompt_as_it_is_now(
     qtbot.waitUntil(lambda: bench.run.slots.prompt == str(path) and page.document is not None)
     with qtbot.waitSignal(bench.run.sessions.ended, timeout=WAIT):
         bench.run_coordinator.start(False)
-    assert sent(bench) == "As it was"
+    assert sent(bench) == "Unchanged"
     at = page.editor.text().index("was")
     page.editor.apply_edits([TextEdit(Span(at, at + 3), "is now")])
     with qtbot.waitSignal(bench.run.compared, timeout=WAIT):

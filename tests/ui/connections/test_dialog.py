@@ -147,7 +147,7 @@ def test_what_does_not_answer_is_said_in_plain_words(
 ) -> None:
     dialog.add_connection(replace(preset("ollama"), base_url="http://127.0.0.1:9/v1"))
     qtbot.mouseClick(dialog.trial.test, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: "Nothing answers" in dialog.trial.outcome.text())
+    qtbot.waitUntil(lambda: "Nothing responds" in dialog.trial.outcome.text())
     assert "Start the server" in dialog.trial.hint.text()
     assert "Error" not in dialog.trial.outcome.text()
 

@@ -34,15 +34,15 @@ LOST = {"error": {"message": "engine lost", "type": "server_error"}}
 # How the server answers; the fault's code; a piece of what is said and of what to do; what is kept.
 FAULTS: dict[str, tuple[Answer, str, str, str, str]] = {
     "401": (failure(401), "unauthorised", "does not accept the key", "Enter the key again", ""),
-    "403": (failure(403), "forbidden", "does not allow this", "what the key may do", ""),
-    "404": (failure(404), "not-found", "knows no model 'm-1'", "Choose a model", ""),
-    "408": (failure(408), "timeout", "gave up waiting (408)", "Run again", ""),
+    "403": (failure(403), "forbidden", "does not allow this", "the permissions of the key", ""),
+    "404": (failure(404), "not-found", "has no model 'm-1'", "Choose a model", ""),
+    "408": (failure(408), "timeout", "timed out (408)", "Run again", ""),
     "413": (failure(413), "too-long", "too long for the model", "Shorten the prompt", ""),
-    "429": (failure(429), "rate-limited", "called less often (429)", "Wait a while", ""),
-    "500": (failure(500), "server-error", "an error of its own (500)", "in a while", ""),
-    "no first byte": (silent(), "timeout", "did not begin to answer in 1 s", "more time", ""),
+    "429": (failure(429), "rate-limited", "limits the rate of requests (429)", "Wait a while", ""),
+    "500": (failure(500), "server-error", "an internal error (500)", "in a while", ""),
+    "no first byte": (silent(), "timeout", "did not start its reply within 1 s", "more time", ""),
     "stall": (events([HALF], then=[silent()]), "stalled", "for 1 s", "Run again", "Half of"),
-    "cut": (cut_body([HALF]), "cut-off", "broke", "What had come is kept", "Half of"),
+    "cut": (cut_body([HALF]), "cut-off", "broke", "The received part is kept", "Half of"),
     "malformed events": (
         events([HALF], then=[raw("data: {oops\n\n")]),
         "bad-reply",
@@ -161,7 +161,7 @@ def endings_that_are_no_faults(qtbot: QtBot, workbench: Workbench, server: ChatS
     cut, filtered = "The answer was cut off by the token limit.", "The provider's filter cut"
     cases = {
         "cut off by the token limit": (streamed("As far as it", finish="length"), cut),
-        "held back by the content filter": (streamed("As far", finish="content_filter"), filtered),
+        "blocked by the content filter": (streamed("As far", finish="content_filter"), filtered),
         "I will not.": (refusal, ""),
     }
     for words, (answer, remark) in cases.items():
@@ -287,7 +287,7 @@ def a_parameter_that_is_not_taken_is_left_out(
     assert state.answer == "Hi."
     assert state.step.reply is not None
     assert "temperature" not in server.requests[-1].body
-    told = "The server takes no 'temperature': 0.5 is left out."
+    told = "The server does not accept 'temperature': 0.5 is left out."
     assert told in [each.message for each in state.step.warnings]
     cards = timeline_of(state).cards
     assert [card.facts for card in cards if card.kind == "final"] == ["without temperature"]

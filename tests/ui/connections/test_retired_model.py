@@ -56,7 +56,7 @@ def test_a_run_whose_model_is_gone_takes_the_one_that_is_typed(
     server.always(streamed("Hi."))
     button(qtbot, workbench, change)
     labels = [each.text() for each in workbench.run_pane.actions_bar.buttons]
-    assert labels[:2] == [change, "Go on with old-1 (Here)"]
+    assert labels[:2] == [change, "Continue with old-1 (Here)"]
     button(qtbot, workbench, change).click()
     qtbot.waitUntil(lambda: not workbench.run.is_live)
     assert workbench.run.state is not None

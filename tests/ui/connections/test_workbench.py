@@ -281,7 +281,7 @@ def test_a_choice_for_the_folder_and_the_way_back(
         "free, local",
         True,
     )
-    assert "The file asks for gpt-9." in button.toolTip()
+    assert "The file requests gpt-9." in button.toolTip()
     popover = workbench.coordinator.choose()
     asked = offers_of(popover)[0]
     assert (asked.title, asked.is_replaced) == ("gpt-9", True)
@@ -346,7 +346,7 @@ def test_a_tool_uses_a_connection_of_the_studio_as_soon_as_it_is_there(
     TrustStore(user_home / "data" / "trust.json").trust(folder)
     workbench = open_workbench(prompt)
     (status,) = workbench.tools.registry.sources
-    assert "'Office' is not set up here" in status.message
+    assert "'Office' is not configured here" in status.message
 
     connections = workbench.connections
     office = Connection("Office", "compatible", base_url=server.url, key="keyring")

@@ -201,7 +201,7 @@ def test_the_welcome_page_leads_to_what_is_stored_where(window: MainWindow) -> N
     learn = [
         button
         for button in window.welcome.findChildren(QPushButton)
-        if button.text() in {"Tour of the window", "User guide", "What is stored where"}
+        if button.text() in {"Tour of the window", "User guide", "Storage locations"}
     ]
     assert len(learn) == 3
     learn[2].click()

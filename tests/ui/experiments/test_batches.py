@@ -47,7 +47,7 @@ def test_a_stopped_run_goes_on_with_its_batches(
     qtbot.waitUntil(server.reached["look"].is_set, timeout=patience.MS)
     stopped(qtbot, view)
     qtbot.waitUntil(
-        lambda: "still answered and paid for" in view.head.status_label.text(), timeout=patience.MS
+        lambda: "still answered and charged" in view.head.status_label.text(), timeout=patience.MS
     )
     (batch,) = server.batches.values()
     batch.ending = Ending()

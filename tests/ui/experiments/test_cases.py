@@ -266,7 +266,7 @@ def test_a_file_that_another_program_wrote_is_not_written_over(
     shop.cases.write_bytes(other)
     typed(view, 2, 1, "Mine")
     assert shop.cases.read_bytes() == other
-    assert "not there any more" in view.head.status_label.text()
+    assert "no longer exists" in view.head.status_label.text()
     qtbot.waitUntil(lambda: model.rowCount() == 1, timeout=patience.MS)
     # Half a file: said with its line, and nothing is written.
     half = b'ticket,plan,expected\nOne,basic\n"Two'
@@ -498,7 +498,7 @@ def test_a_cell_shows_the_messages_and_the_body_that_were_sent(
     view.table.setCurrentIndex(model.index_of(2, 0))
     assert detail.key is not None
     assert detail.key.row == 2
-    assert detail.answer.toPlainText().startswith("Not asked yet.")
+    assert detail.answer.toPlainText().startswith("Not run yet.")
     assert view.bar is not None
     view.bar._add(CaseColumn("my-triage-7b", provider="my-triage-7b"))
     qtbot.waitUntil(lambda: model.columnCount() > model.first_variant + 1, timeout=patience.MS)

@@ -106,7 +106,7 @@ def test_workers_are_refused_as_on_the_command_line(view: ExperimentView) -> Non
     ok.click()
     assert view.controller.workers is not None
     assert view.controller.workers.local == 2
-    assert view.head.workers.text() == "Asked on workers: local:2"
+    assert view.head.workers.text() == "Running on workers: local:2"
 
 
 def test_invented_rows_are_added_to_the_table_and_taken_back(
@@ -205,7 +205,7 @@ def test_a_run_of_another_process_is_named(
         view = workbench.window.tabs.sides.active.currentWidget()
         assert isinstance(view, ExperimentView)
         qtbot.waitUntil(
-            lambda: "Another process runs this result" in view.head.status_label.text(),
+            lambda: "Another process is running this result" in view.head.status_label.text(),
             timeout=patience.MS,
         )
         assert not view.controller.is_running

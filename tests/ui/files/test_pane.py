@@ -149,7 +149,7 @@ def test_a_place_without_a_bin_offers_to_delete_for_good(
     files = window.findChild(FilesCoordinator)
     assert files is not None
     files.move_to_bin(folder / "gone.prompty")
-    assert said[-1].what == "gone.prompty is not there any more."
+    assert said[-1].what == "gone.prompty no longer exists."
     monkeypatch.setattr("studio.ui.app.files_coordinator.moved_to_bin", lambda _: False)
     files.move_to_bin(inner)
     assert inner.is_dir()

@@ -46,7 +46,7 @@ def test_a_filter_that_finds_nothing_says_so(pane: HistoryPane, qtbot: QtBot) ->
     pane.show_runs(())
 
     assert asked == [("x", ""), ("x", "failed")]
-    assert pane._empty.text() == "No run fits the filter."
+    assert pane._empty.text() == "No run matches the filter."
 
 
 def test_a_run_is_opened_by_return_and_by_double_click(pane: HistoryPane, qtbot: QtBot) -> None:

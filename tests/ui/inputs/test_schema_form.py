@@ -103,10 +103,10 @@ def test_problems_are_named_where_they_are(qtbot: QtBot, form: SchemaForm) -> No
     qtbot.keyClicks(rest.text, "{")
     form.rows["text"].set_value("ABC")
     found = form.problems()
-    assert found["size"] == "Not below 1."
+    assert found["size"] == "At least 1."
     assert found["rest"].startswith("Line 1")
     assert "must match" in found["text"]
-    assert form.rows["size"].problem == "Not below 1."
+    assert form.rows["size"].problem == "At least 1."
 
 
 def test_a_choice_shows_values_that_are_not_offered(form: SchemaForm) -> None:

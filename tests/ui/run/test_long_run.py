@@ -130,7 +130,7 @@ async def test_a_step_far_on_is_inspected_by_its_own_messages(
         shown = inspector_view(opened, wanted, sources)
         assert shown == inspector_view(ended, wanted, sources)
         assert len(reads) < 600, tab  # of 2,000
-    assert "Not kept" in shown.blocks[0].text
+    assert "Not stored" in shown.blocks[0].text
 
 
 async def test_a_long_run_is_searched_beside_the_window_and_by_pieces(

@@ -212,7 +212,7 @@ def test_arguments_are_edited_in_place_and_the_run_goes_on(bench: Bench) -> None
 def test_escape_leaves_an_edit_without_a_trace(bench: Bench) -> None:
     bench.controller.start(plan([LOOKUP, FINAL]), at_entry=True)
     bench.until_waiting()
-    bench.click(bench.button("Put in a message…"))
+    bench.click(bench.button("Insert a message…"))
     bench.qtbot.keyClicks(bench.pane.editor.field, "be quick")
     bench.qtbot.keyClick(bench.pane.editor.field, Qt.Key.Key_Escape)
 
@@ -225,7 +225,7 @@ def test_f5_does_not_throw_a_written_text_away(bench: Bench) -> None:
     bench.controller.start(plan([FINAL, FINAL]))
     bench.until_over()
     state = bench.controller.view.state
-    bench.click(bench.button("Go on with a message…"))
+    bench.click(bench.button("Continue with a message…"))
     bench.qtbot.waitUntil(bench.pane.editor.isVisible)
     bench.qtbot.keyClicks(bench.pane.editor.field, "Where is it?")
     asked: list[bool] = []
@@ -260,7 +260,7 @@ def test_a_call_is_rejected_with_a_reason_that_the_model_reads(bench: Bench) -> 
     tools = LocalTools()
     started = plan([LOOKUP, FINAL], tools=tools, approval="always")
     bench.controller.start(started)
-    bench.until_waiting("Waits for your approval")
+    bench.until_waiting("Waiting for your approval")
     bench.click(bench.button("Reject…"))
     bench.qtbot.keyClicks(bench.pane.editor.field, "not allowed today")
     bench.click(bench.pane.editor._apply)
@@ -278,7 +278,7 @@ def test_the_keys_that_go_on_lead_to_the_choice_and_do_not_make_it(
 ) -> None:
     tools = LocalTools()
     bench.controller.start(plan([LOOKUP, FINAL], tools=tools, approval="always"))
-    bench.until_waiting("Waits for your approval")
+    bench.until_waiting("Waiting for your approval")
     pane = bench.pane
     {
         "F5": pane.commands.run_or_continue,
@@ -301,7 +301,7 @@ def test_the_keys_that_go_on_lead_to_the_choice_and_do_not_make_it(
 
 def test_what_is_being_written_at_a_choice_stays(bench: Bench) -> None:
     bench.controller.start(plan([LOOKUP, FINAL], approval="always"))
-    bench.until_waiting("Waits for your approval")
+    bench.until_waiting("Waiting for your approval")
     bench.click(bench.button("Reject…"))
     bench.qtbot.keyClicks(bench.pane.editor.field, "not today")
     bench.pane.timeline.setFocus()
@@ -319,7 +319,7 @@ def test_only_a_call_can_be_approved_by_the_key(bench: Bench) -> None:
     assert bench.controller.view.place == PausePoint.BEFORE_REQUEST
     assert set(heard) == {False}
     bench.pane.commands.run_or_continue()
-    bench.until_waiting("Waits for your approval")
+    bench.until_waiting("Waiting for your approval")
     assert heard[-1]
 
 
@@ -356,10 +356,10 @@ def test_stop_ends_a_stream_and_keeps_its_text(bench: Bench) -> None:
 def test_a_model_error_says_what_happened_and_what_to_do(bench: Bench) -> None:
     error = ModelError("unauthorised", "The server refused the key.", "Check it in Settings.")
     bench.controller.start(plan([error, FINAL]))
-    bench.until_waiting("The model did not answer")
+    bench.until_waiting("The model did not respond")
     labels = [one.text() for one in bench.pane.actions_bar.findChildren(QLabel)]
 
-    assert "The model did not answer." in labels
+    assert "The model did not respond." in labels
     assert "The server refused the key. Check it in Settings." in labels
     bench.click(bench.button("Try again"))
     bench.until_over()
@@ -495,7 +495,7 @@ def test_a_run_of_the_past_is_read_place_by_place(bench: Bench) -> None:
 
     assert bench.pane.bar.sentence.whole.startswith("From history · Done")
     labels = [button.text() for button in bench.pane.actions_bar.buttons]
-    assert labels == ["Go on from here", "Run again with these results", "Replay exactly"]
+    assert labels == ["Continue from here", "Run again with these results", "Replay exactly"]
     bench.pane.bar.out.trigger()  # the place before
     assert bench.pane.diagram.state.live == "final"
     bench.pane.bar.out.trigger()
@@ -716,7 +716,7 @@ def test_what_outlasts_the_run_is_asked_where_it_makes_sense(bench: Bench) -> No
     bench.controller.start(plan([LOOKUP, FINAL]), at_entry=True)
     bench.until_waiting("before the request")
     also = bench.pane.editor.also_file
-    bench.click(bench.button("Put in a message…"))
+    bench.click(bench.button("Insert a message…"))
     assert not also.isVisible()
     assert bench.pane.editor._only_here.isVisible()
     bench.qtbot.keyClick(bench.pane.editor.field, Qt.Key.Key_Escape)
@@ -796,7 +796,7 @@ def test_f5_and_f10_are_for_the_prompt_that_is_open_and_never_for_the_run_of_ano
 def test_a_figure_takes_the_choice_with_that_number_and_a_field_keeps_it(bench: Bench) -> None:
     tools = LocalTools()
     bench.controller.start(plan([LOOKUP, FINAL], tools=tools, approval="always"))
-    bench.until_waiting("Waits for your approval")
+    bench.until_waiting("Waiting for your approval")
     pane = bench.pane
     bench.qtbot.keyClick(pane.timeline, Qt.Key.Key_4)
     assert pane.editor.isVisible()
@@ -931,7 +931,7 @@ def test_the_comparison_has_the_figures_and_the_request_bodies_of_both(bench: Be
     assert rows["End"][:2] == ["answered", "answered"]
     dialog.sides.setFocus()
     bench.qtbot.keyClick(dialog.sides, Qt.Key.Key_Right)
-    assert "Not kept" in dialog.left.toPlainText()
+    assert "Not stored" in dialog.left.toPlainText()
     dialog.close()
 
 
@@ -1052,7 +1052,7 @@ def test_an_edit_is_applied_and_the_run_steps_or_continues(
     bench: Bench, button: str, place: PausePoint | None
 ) -> None:
     bench.controller.start(plan([LOOKUP, FINAL], approval="always"))
-    bench.until_waiting("Waits for your approval")
+    bench.until_waiting("Waiting for your approval")
     bench.click(bench.button("Edit arguments…"))
     bench.click(getattr(bench.pane.editor, button))
     if place is None:

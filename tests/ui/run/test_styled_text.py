@@ -92,4 +92,4 @@ def test_a_line_of_megabytes_is_cut_and_says_so(qtbot: QtBot) -> None:
     first, long, last = view.toPlainText().split("\n")
     assert (first, last) == ("short", "last")
     assert len(long) < 51_000
-    assert long.endswith("[cut here; Copy takes the whole line]")
+    assert long.endswith("[shortened; Copy copies the whole line]")

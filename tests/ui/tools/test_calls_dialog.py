@@ -86,13 +86,13 @@ def test_saved_calls_are_tests_and_rows_become_saved_calls(
     for number, text in enumerate(("1", "22", "3")):
         dialog.show_ended(number, ToolOutcome(text, "ok", 0.01))
     dialog.show_all_ended()
-    assert [result(dialog, row) for row in range(3)] == ["As it was", "$ is 22, not 2", "Done"]
+    assert [result(dialog, row) for row in range(3)] == ["Unchanged", "$ is 22, not 2", "Done"]
     assert "changed: 1" in dialog.status.text()
     look_at(dialog, 1)
     assert (dialog.before.toPlainText(), dialog.now.toPlainText()) == ("2", "22")
     dialog.keep_button.click()
     assert [call.text for call in read_calls(file)] == ["1", "22", "3"]
-    assert [result(dialog, row) for row in range(3)] == ["As it was"] * 3
+    assert [result(dialog, row) for row in range(3)] == ["Unchanged"] * 3
     dialog.close()
 
 
@@ -193,7 +193,7 @@ def test_calls_that_change_something_are_asked_about(qtbot: QtBot, parent: QWidg
     dialog = opened(parent, changing=True)
     with qtbot.assertNotEmitted(dialog.request_make):
         dialog.run_button.click()
-    assert "may change something" in dialog.status.text()
+    assert "may have side effects" in dialog.status.text()
     with qtbot.waitSignal(dialog.request_make):
         dialog.run_button.click()
     dialog.show_all_ended()
@@ -209,5 +209,5 @@ def test_a_call_that_another_program_renamed_keeps_its_row(parent: QWidget, file
     write_calls(file, (replace(CALLS[0], name="first"), CALLS[1]))
     dialog.show_file(read_calls(file))
     assert listed(dialog) == ["first", "two"]
-    assert result(dialog, 0) == "As it was"
+    assert result(dialog, 0) == "Unchanged"
     dialog.close()

@@ -13,7 +13,7 @@ def test_the_note_says_why_in_both_themes(qtbot: QtBot) -> None:
     qtbot.addWidget(note)
     now = ToolDefinition("x", "New \u200bwords", {}, "place")
     note.show_change(ToolChange(now))
-    assert "does not say whether it changes something" in note.words.text()
+    assert "does not say whether it has side effects" in note.words.text()
     assert not note.difference.isVisibleTo(note)
     note.show_change(ToolChange(now, ToolDefinition("x", "Old words", {}, "place")))
     wear(DARK)

@@ -43,7 +43,7 @@ def test_groups_have_three_states_and_search_ticks_what_it_lists(
     rows = [row(number) for number in range(150)]
     dialog = OperationsDialog("api", rows, parent)
     dialog.open()
-    assert "150 of 150 chosen, about 1,500 tokens" in dialog.meter.text()
+    assert "150 of 150 selected, about 1,500 tokens" in dialog.meter.text()
     assert "128" in dialog.meter.text()
     group(dialog, 0).setCheckState(0, OFF)
     assert len(dialog.wanted()) == 100

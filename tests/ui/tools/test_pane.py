@@ -242,7 +242,7 @@ def test_an_empty_pane_says_why_there_is_no_tool(bench: Bench, tmp_path: Path) -
 
     waiting = SourceStatus("python:x", "x.py", "untrusted", "not trusted", folder=tmp_path)
     bench.pane.show_registry(ToolRegistry((), (waiting,)))
-    assert "once they are trusted" in words()
+    assert "when you trust them" in words()
     bench.pane.show_registry(ToolRegistry((), (SourceStatus("python:x", "x.py", "failed", "no"),)))
     assert "the problems are listed above" in words()
     bench.pane.show_registry(ToolRegistry())
@@ -356,7 +356,7 @@ def test_several_tools_are_switched_at_once(bench: Bench, qtbot: QtBot) -> None:
     assert [entry.approval for entry in controller.registry.entries] == ["always"] * 3
     keys = dict(text.split("\t") for text in words if "\t" in text)
     assert keys == {
-        "Show it whole": "Return",
+        "Show details": "Return",
         "Offer to the model": "Space",
         "Select all": "Ctrl+A",
     }

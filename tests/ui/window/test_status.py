@@ -22,7 +22,7 @@ def test_only_the_runs_sentence_is_cut_where_there_is_no_room(qtbot: QtBot) -> N
     bar.set_trust(FolderTrust(Path("/work"), is_trusted=False))
     bar.set_tokens("≈12,345 tokens")
     bar.set_speed("123.4 tokens/s")
-    bar.set_run("Waits for you before the tool calculator, in iteration 2 of 6")
+    bar.set_run("Waiting for you before the tool calculator, in iteration 2 of 6")
     bar.show()
     shown = {}
     for width in (1600, 900, 540):

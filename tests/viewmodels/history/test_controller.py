@@ -168,7 +168,7 @@ def test_a_deleted_run_is_gone(qtbot: QtBot, history: HistoryController, past: R
     assert listed.args[0] == ()
     with qtbot.waitSignal(history.failed) as failed:
         history.open(past.setup.run)
-    assert failed.args == ["The run is no longer there."]
+    assert failed.args == ["The run no longer exists."]
 
 
 def test_a_run_under_way_is_not_deleted(
@@ -186,7 +186,9 @@ def test_a_run_under_way_is_not_deleted(
         history.failed.connect(told.append)
         with qtbot.waitSignals([history.listed, history.failed]):
             history.delete([past.setup.run, live])
-        assert told == ["1 run was deleted; 1 run is under way and was kept; stop it first."]
+        assert told == [
+            "1 run was deleted; 1 run is still running and was not deleted; stop it first."
+        ]
         assert [line.id for line in store.runs()] == [live]
         with qtbot.waitSignal(controller.sessions.ended):
             controller.stop()
@@ -205,7 +207,7 @@ def test_a_file_that_is_no_history_is_said(
     with qtbot.waitSignal(history.failed) as failed:
         history.refresh()
 
-    assert "move it away to start anew" in failed.args[0]
+    assert "move it away to start a new one" in failed.args[0]
 
 
 def test_a_row_says_how_a_run_ended() -> None:
@@ -297,7 +299,7 @@ def test_a_run_that_was_taken_over_is_written_by_one_alone(path: Path, past: Run
         taken = mine.journal("shared")
         assert mine.owns("shared")
         assert not other.owns("shared")
-        with pytest.raises(StoreError, match="goes on with this run"):
+        with pytest.raises(StoreError, match="continues this run"):
             journal.write(events[1])
         taken.write(events[1])
         assert len(list(mine.events("shared"))) == 2

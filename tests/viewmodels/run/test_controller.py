@@ -193,7 +193,7 @@ def test_the_model_is_told_the_edited_observation(qtbot: QtBot, controller: RunC
 def test_approval_is_asked_and_given(qtbot: QtBot, controller: RunController) -> None:
     tools = LocalTools()
     controller.start(plan([LOOKUP, FINAL], tools=tools, approval="always"))
-    _until_waiting(qtbot, controller, "Waits for your approval before the tool runs: lookup")
+    _until_waiting(qtbot, controller, "Waiting for your approval before the tool runs: lookup")
     assert tools.called == []
 
     controller.send(Approve(0))
@@ -248,14 +248,14 @@ def test_pause_stands_still_at_the_next_place(qtbot: QtBot, controller: RunContr
     with qtbot.waitSignal(controller.streamed):
         pass
     controller.pause()
-    assert controller.view.offers.title == "The run pauses once the reply is here."
+    assert controller.view.offers.title == "The run pauses when the reply has arrived."
     model.go_on(50)
     _until_waiting(qtbot, controller, "Paused")
 
     assert controller.state is not None
     assert controller.state.pause is not None
     assert controller.state.pause.place == PausePoint.REPLY
-    assert controller.view.offers.title.startswith("The reply is here")
+    assert controller.view.offers.title.startswith("The reply has arrived")
 
 
 def test_a_pause_can_cut_the_reply_off(qtbot: QtBot, controller: RunController) -> None:
@@ -271,7 +271,7 @@ def test_a_pause_can_cut_the_reply_off(qtbot: QtBot, controller: RunController) 
     assert controller.state.step.reply is not None
     assert controller.state.step.reply.text.startswith("Thought")
     labels = [offer.label for offer in controller.view.offers.offers]
-    assert labels == ["Use what came", "Edit the reply…", "Try again"]
+    assert labels == ["Use this part", "Edit the reply…", "Try again"]
     assert "cut" in controller.view.timeline.cards[-1].badges
 
 
@@ -338,7 +338,7 @@ def test_a_model_that_refuses_the_key_pauses_with_what_to_do(
 ) -> None:
     error = ModelError("unauthorised", "The server refused the key.", "Check the key.")
     controller.start(plan([error, FINAL]))
-    _until_waiting(qtbot, controller, "The model did not answer")
+    _until_waiting(qtbot, controller, "The model did not respond")
 
     assert controller.view.offers.offers[0].label == "Open the connection…"
     assert controller.view.offers.detail == "The server refused the key. Check the key."
@@ -451,7 +451,7 @@ def test_a_model_that_took_the_place_of_one_that_is_gone_is_set_up(
         replace(plan(stand_in), past=past.to_take_up), ForkFrom(at.id), missing_model=had
     )
     _until_waiting(qtbot, controller)
-    assert "A is not set up here" in controller.view.offers.detail
+    assert "A is not configured here" in controller.view.offers.detail
     assert controller.stand_in is stand_in
 
     now = run_model_of(stand_in)
@@ -460,7 +460,7 @@ def test_a_model_that_took_the_place_of_one_that_is_gone_is_set_up(
     assert controller.view.choice != "model"
     controller.show_prompt(past.setup.path)
     controller.set_model_now(RunModel("C"))
-    assert "this run has B" in controller.view.offers.detail
+    assert "this run uses B" in controller.view.offers.detail
     assert controller.stand_in is None
 
 

@@ -235,8 +235,7 @@ def _renamed_samples(
         for other in sorted(path.parent.glob(f"*{path.suffix}")):
             if other != path and other not in renamed and _takes_samples(other, file, old):
                 raise ValueError(
-                    f"{name!r} has the samples of {other.name!r}, too: "
-                    "give each prompt its own file"
+                    f"{name!r} also contains the samples of {other.name!r}: use one file per prompt"
                 )
         yield edits
 

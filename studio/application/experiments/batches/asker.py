@@ -278,7 +278,7 @@ class BatchedModel(WrappingModel[RemoteModel]):
                 tr("The batch was cancelled before {connection} answered this request.").format(
                     connection=self._line.connection
                 ),
-                tr("Ask cells without an answer again."),
+                tr("Run cells without an answer again."),
             )
         if reply.response is None:
             raise RetryLaterError(
@@ -286,7 +286,7 @@ class BatchedModel(WrappingModel[RemoteModel]):
                 tr("The batch expired before {connection} answered this request.").format(
                     connection=self._line.connection
                 ),
-                tr("Ask cells without an answer again."),
+                tr("Run cells without an answer again."),
             )
         try:
             deltas = deltas_of_response(self._inner.provider, reply.response)
@@ -411,7 +411,7 @@ def _check(plan: ExperimentPlan) -> None:
     """
     words = tr(
         "{variant}: {connection} has no batches; OpenAI, Azure, Anthropic and servers that speak "
-        "OpenAI's API have them. Ask this variant without batches."
+        "OpenAI's API have them. Run this variant without batches."
     )
     reasons = [
         words.format(variant=each.name, connection=each.choice.connection.name)
@@ -420,7 +420,7 @@ def _check(plan: ExperimentPlan) -> None:
     ]
     if plan.turns_before:
         reasons.append(
-            tr("The turns of a `_conversation` wait for each other: ask them without batches.")
+            tr("The turns of a `_conversation` depend on each other: run them without batches.")
         )
     if reasons:
         raise ExperimentError("\n".join(reasons))

@@ -349,16 +349,18 @@ def _missing(name: str, line: BatchLine, remote: RemoteBatch) -> BatchReply:
             words = remote.failure or tr("it does not say why")
             fault = ModelError(
                 "bad-request",
-                tr("{connection} did not take the batch: {said}").format(
+                tr("{connection} rejected the batch: {said}").format(
                     connection=line.connection, said=words
                 ),
-                tr("Ask without batches to see which request is wrong."),
+                tr("Run without batches to see which request is wrong."),
             )
             fault.retryable = remote.is_full
         case _:
             fault = RetryLaterError(
                 "bad-reply",
-                tr("{connection} gave no answer in the batch.").format(connection=line.connection),
+                tr("{connection} returned no answer in the batch.").format(
+                    connection=line.connection
+                ),
                 tr("Ask again."),
             )
     return BatchReply(name, fault=fault)
@@ -431,7 +433,7 @@ async def _looked_at(
         return ListedBatch(kept, "noted")
     connection = connections.named(kept.connection)
     if connection is None:
-        words = tr("there is no connection {name!r} any more")
+        words = tr("the connection {name!r} no longer exists")
         return ListedBatch(kept, fault=words.format(name=kept.connection))
     try:
         api = open_batches(replace(connection, model=kept.model), secrets)

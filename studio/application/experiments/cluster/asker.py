@@ -247,9 +247,9 @@ def _unfit(report: Mapping[str, Any]) -> str:
     """Return why a worker cannot run the cells; empty if it can."""
     host = report["host"]
     if report["version"] != __version__:
-        return tr("The worker on {host} has Prompt Studio {theirs}, and here is {ours}.").format(
-            host=host, theirs=report["version"], ours=__version__
-        )
+        return tr(
+            "The worker on {host} has Prompt Studio {theirs}; this machine has {ours}."
+        ).format(host=host, theirs=report["version"], ours=__version__)
     if report["lacking"]:
         return tr("The worker on {host} lacks: {names}.").format(
             host=host, names=", ".join(report["lacking"])

@@ -274,9 +274,9 @@ class WorkersAddress:
         if parts.scheme == "tcp" and parts.hostname not in _LOOPBACK and not self.insecure:
             raise WorkersError(
                 tr(
-                    "{address} is not encrypted: whoever reaches that scheduler can run programs "
-                    "on its workers. Use tls:// (prompt-studio cluster certificates makes what it "
-                    "needs), or --insecure in a network of your own."
+                    "{address} is not encrypted: anyone who can access that scheduler can run "
+                    "programs on its workers. Use tls:// (prompt-studio cluster certificates "
+                    "creates its certificates), or --insecure in your own network."
                 ).format(address=self.address)
             )
         if parts.scheme == "tls":

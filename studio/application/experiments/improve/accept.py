@@ -206,8 +206,8 @@ def variant_to_improve(plan: ExperimentPlan, name: str = "") -> int:
     names = ", ".join(each.name for each in plan.variants if is_improvable(each)) or tr("none")
     raise ImproveError(
         tr(
-            "Choose a variant whose prompt is a .prompty file as it is, without `edit` or a "
-            "revision: {names}."
+            "Choose a variant with an unchanged .prompty file, without `edit` or a revision: "
+            "{names}."
         ).format(names=names)
     )
 
@@ -242,8 +242,8 @@ def split_rows(
     if len(groups) < FEWEST_ROWS:
         raise ImproveError(
             tr(
-                "Different rows: {count}; improving needs at least {least}, and some dozens to "
-                "prove anything."
+                "Different rows: {count}; improving needs at least {least}, and several dozen for "
+                "a reliable result."
             ).format(count=len(groups), least=FEWEST_ROWS)
         )
     order = sorted(groups)
@@ -268,15 +268,13 @@ def check_choices(
     if not choices.is_bounded:
         raise ImproveError(tr("Set a budget: of money, of tokens, or of calls."))
     if not any(row.case.assertions for row in plan.rows):
-        raise ImproveError(
-            tr("The experiment has no assertions, so nothing says which text is better.")
-        )
+        raise ImproveError(tr("The experiment has no assertions to decide which text is better."))
     if choices.cost is not None:
         choice = unpriced((plan.variants[at].choice, proposer))
         if choice is not None:
             raise ImproveError(
                 tr(
-                    "The price of {model!r} is not known, so a budget of money cannot hold. "
+                    "The price of {model!r} is not known, so a budget of money cannot be enforced. "
                     "Enter the price in its connection, or set a budget of tokens or calls."
                 ).format(model=choice.declaration.id or choice.connection.name)
             )
@@ -312,8 +310,7 @@ def with_variants(text: str, variant: PlannedVariant, title: str, texts: Sequenc
     if baseline in {each.name for each in file.variants} and baseline not in after:
         raise ExperimentError(
             tr(
-                "With more prompts the variant {name!r}, the baseline, has another name; give the "
-                "prompts labels first."
+                "Adding prompts would rename the baseline {name!r}; first give the prompts labels."
             ).format(name=baseline)
         )
     return added
@@ -344,7 +341,9 @@ def _with_named(text: str, variant: PlannedVariant, name: str, title: str, new: 
         added = before + block + text[len(before) :]
     again = read_yaml(added).value
     if again != {**data, "variants": {**variants, name: entry}}:
-        raise ExperimentError(tr("It cannot be added to the file; write it by hand."))
+        raise ExperimentError(
+            tr("It cannot be added to the file automatically; write it yourself.")
+        )
     return added
 
 
@@ -362,8 +361,8 @@ def acceptance(document: PromptDocument, found: Improvement) -> TextEdit:
     if current != found.before:
         raise ImproveError(
             tr(
-                "The section {title!r} of {name} was changed since the search began; put the text "
-                "in by hand."
+                "The section {title!r} of {name} has changed since the search began; insert the "
+                "text yourself."
             ).format(title=found.section, name=Path(found.prompt).name)
         )
     return edit
@@ -388,18 +387,18 @@ def improvement_sentences(found: Improvement) -> Iterator[str]:
     """Yield sentences on the result of a search, beginning with the unseen rows."""
     learn, choose, decide = found.rows
     if not found.found:
-        yield tr("No text was better than the section as it is.")
+        yield tr("No text was better than the current section.")
     elif found.report is None or not found.report.is_whole:
         yield tr(
-            "A text was better on the rows that choose, but the unseen rows were not all "
-            "asked: nothing is proven."
+            "A text was better on the selection rows, but not all unseen rows were run: the "
+            "result is not reliable."
         )
     else:
         yield _unseen(found)
         yield from (each for each in found.report.sentences if each != found.report.headline)
-    words = tr("{learn} rows to learn from, {choose} to choose by, {decide} unseen until the end.")
+    words = tr("{learn} training rows, {choose} selection rows, {decide} unseen until the end.")
     if learn == 1:
-        words = tr("1 row to learn from, {choose} to choose by, {decide} unseen until the end.")
+        words = tr("1 training row, {choose} selection rows, {decide} unseen until the end.")
     yield words.format(learn=learn, choose=choose, decide=decide)
     proposed = len(found.candidates) - 1
     kept = sum(each.state == "kept" for each in found.candidates)
@@ -411,9 +410,9 @@ def improvement_sentences(found: Improvement) -> Iterator[str]:
         words = tr("1 text was proposed: {kept} scored, {refused} refused before it was sent.")
     yield words.format(proposed=proposed, kept=kept, refused=refused)
     cost = tr("cost not known") if found.spent.cost is None else money(found.spent.cost)
-    words = tr("{calls} cells asked, {tokens:,} tokens, {cost}.")
+    words = tr("{calls} cells run, {tokens:,} tokens, {cost}.")
     if found.spent.calls == 1:
-        words = tr("1 cell asked, {tokens:,} tokens, {cost}.")
+        words = tr("1 cell run, {tokens:,} tokens, {cost}.")
     yield words.format(calls=found.spent.calls, tokens=found.spent.tokens, cost=cost)
     if found.ended:
         yield found.ended
@@ -501,4 +500,4 @@ def progress_words(found: ImproveProgress) -> str:
         words += f" · {money(found.spent.cost)}"
     if found.best is not None:
         words += tr(" · best {score}").format(score=percent(found.best))
-    return words + (tr(" · asking the unseen rows") if found.is_deciding else "")
+    return words + (tr(" · running the unseen rows") if found.is_deciding else "")

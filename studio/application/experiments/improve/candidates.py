@@ -81,12 +81,12 @@ def _refusals(
         names = ", ".join(repr(marker or role) for role, marker in found)
         yield tr("It adds or removes a role: {names}.").format(names=names or "?")
     if _lines_of_roles(section_text(before, title)) != _lines_of_roles(text):
-        yield tr("It has a line that begins a message of a role in another dialect.")
+        yield tr("It has a line that starts a message in another dialect.")
     if before.data != after.data or before.tools != after.tools or before.inputs != after.inputs:
         yield tr("It changes what the file declares.")
     place = section_span(after, title)
     if place is None or _plain(after.source.slice(place)) != _plain(text):
-        yield tr("It does not stay inside of its section: a heading or a role begins another one.")
+        yield tr("It leaves its section: a heading or a role starts another one.")
     old = section_span(before, title)
     assert old is not None  # `with_section` has found it
     yield from _changed_parts(before, after, old, place or old)
@@ -108,7 +108,7 @@ def _changed_parts(
     if any(each.startswith(_BLOCKS) for each in (*was, *now)):
         if was != now:
             yield _difference(Counter(was), Counter(now)) or tr(
-                "Its expressions are in another order, and blocks are among them."
+                "The order of its expressions has changed, and some are blocks."
             )
     elif Counter(was) != Counter(now):
         yield _difference(Counter(was), Counter(now))
@@ -316,9 +316,9 @@ class SectionProposer:
             return "", tr("There is no answer: {said}").format(said=words)
         text = _between(state.answer)
         if text is None:
-            return "", tr("The reply holds no text between <section> and </section>.")
+            return "", tr("The reply contains no text between <section> and </section>.")
         if self._mask(text) != text:
-            return "", tr("It holds a secret.")
+            return "", tr("It contains a secret.")
         return text, candidate_refusal(self._document, self._title, text)
 
     def _examples(self, rows: Sequence[AnsweredRow]) -> Iterator[str]:

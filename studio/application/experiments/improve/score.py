@@ -286,7 +286,7 @@ def answered_row(row: ExperimentRow, outcomes: Sequence[CellOutcome]) -> candida
 
 
 def _used_up() -> str:
-    return tr("The budget is used up, but for what the unseen rows need.")
+    return tr("The budget is used up, except for the unseen rows.")
 
 
 # Texts for a section without a search: proposed, reviewed, and tried as variants.

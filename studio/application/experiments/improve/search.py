@@ -198,7 +198,7 @@ class SectionSearch:
             one, many = tr("1 text was proposed."), tr("{count} texts were proposed.")
             self._ended = by_count(self._choices.proposals, one, many)
         elif self._rounds > 4 * self._choices.proposals + 20:
-            self._ended = tr("The rows to learn from pass already.")
+            self._ended = tr("All training rows already pass.")
         else:
             self._ended = self._scorer.refusal()
         return bool(self._ended)
@@ -261,7 +261,7 @@ class SectionSearch:
                     parent,
                     each.text,
                     "dropped",
-                    reason=tr("It was not better on the rows to learn from."),
+                    reason=tr("It was not better on the training rows."),
                 )
             )
         loop.call_soon_threadsafe(self._say)
@@ -270,7 +270,7 @@ class SectionSearch:
             return {_SECTION: made[-1].text}
         self._idle += 1
         if self._idle >= _MOST_IDLE:
-            self._ended = tr("The model proposes nothing that may be used: {reason}").format(
+            self._ended = tr("The model proposes no usable text: {reason}").format(
                 reason=made[-1].refusal if made else ""
             )
         return {}

@@ -78,7 +78,7 @@ class Conversations:
             sent = await self._asker.sent(key.variant, row)
             if outcome is None or outcome.error or isinstance(sent, str):
                 raise UndecidedError(
-                    tr("The turn before, row {row}, has no answer.").format(row=key.row)
+                    tr("The previous turn, row {row}, has no answer.").format(row=key.row)
                 )
             messages = objects_of(sent.body.get("messages", sent.body.get("input")))
             last = messages[-1].get("content") if messages else ""

@@ -172,7 +172,7 @@ class ExperimentSpending:
         if budget.tokens is not None and self._tokens >= budget.tokens:
             return tr("The budget of {count:,} tokens is used up.").format(count=budget.tokens)
         if allowed and minutes >= min(allowed):
-            words = tr("The time limit of {minutes:g} minutes is reached.")
+            words = tr("The time limit of {minutes:g} minutes has been reached.")
             if min(allowed) == 1:
                 words = tr("The time limit of 1 minute is reached.")
             return words.format(minutes=min(allowed))
@@ -205,9 +205,9 @@ def progress_line(found: ExperimentProgress) -> str:
         if not found.total:
             words = tr("1 row is read") if found.worked_out == 1 else tr("{count} rows are read")
             return words.format(count=f"{found.worked_out:,}")
-        words = tr("{count} of {total} requests are worked out")
+        words = tr("{count} of {total} requests are prepared")
         if found.total == 1:
-            words = tr("{count} of 1 request is worked out")
+            words = tr("{count} of 1 request is prepared")
         return words.format(count=f"{found.worked_out:,}", total=f"{found.total:,}")
     words = tr("{over} of 1 cell") if found.total == 1 else tr("{over} of {total} cells")
     parts = [words.format(over=found.over, total=found.total)]

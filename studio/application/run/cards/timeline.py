@@ -163,7 +163,7 @@ def _cards_of_step(step: Step, state: RunState | None, streaming: Reply | None) 
         if state is not None and state.answer is not None:
             answer = state.answer
         summary = one_line(_BOLD.sub(r"\1", answer)) or tr(
-            "No text of its own: the observations are the answer."
+            "No text: the observations are the answer."
         )
         badges = _badges(step, PausePoint.ANSWER)
         cards.append(

@@ -140,7 +140,7 @@ def command_of(spec: EditSpec, result: EditResult) -> commands.Command:  # noqa:
     match spec.kind:
         case "messages":
             if not result.messages:
-                raise EditError("Nothing would be sent. Keep at least one message.")
+                raise EditError("At least one message is needed.")
             return events.MessagesEdited(result.messages)
         case "options":
             read_object(text)
@@ -275,7 +275,7 @@ def edits_to_keep(
     if str(document.source.path or "") != state.setup.path:
         raise NotInFileError(tr("another prompt is open."))
     if document.source.text != text:
-        raise NotInFileError(tr("it is being written in. Try again."))
+        raise NotInFileError(tr("it is being edited. Try again."))
     if spec.kind == "messages":
         return file_edits(document, spec.messages, result.messages)
     return (example_edit(document, _question(state), result.text),)
@@ -313,7 +313,7 @@ def file_edits(
     edits.sort(key=lambda edit: edit.span.start)
     for first, second in pairwise(edits):
         if first.span.end > second.span.start:
-            raise NotInFileError("Two changes are made to the same line of the file.")
+            raise NotInFileError("Two changes affect the same line of the file.")
     return tuple(edits)
 
 
@@ -327,7 +327,7 @@ def _edit(document: PromptDocument, before: str, after: str) -> TextEdit:
     gone = "\n".join(old[first : len(old) - last])
     come = "\n".join(new[first : len(new) - last])
     if len(_TEMPLATE_MARK.findall(come)) > len(_TEMPLATE_MARK.findall(gone)):
-        raise NotInFileError("What you wrote would be read as template code in the file.")
+        raise NotInFileError("Your text would be read as template code in the file.")
     return TextEdit(_only_place(document, gone), come)
 
 
@@ -351,12 +351,12 @@ def _only_place(document: PromptDocument, lines: str) -> Span:
     ]
     if not lines.strip() or not places:
         raise NotInFileError(
-            f"“{shown}” is made from a value or stands differently in the file."
+            f"“{shown}” comes from a value or is different in the file."
             if shown
-            else "An empty line says nothing of where it stands in the file."
+            else "The place of an empty line in the file is unknown."
         )
     if len(places) > 1:
-        raise NotInFileError(f"“{shown}” stands {len(places)} times in the file.")
+        raise NotInFileError(f"“{shown}” occurs {len(places)} times in the file.")
     start = body.start + places[0]
     return Span(start, start + len(lines))
 
@@ -376,12 +376,12 @@ def example_edit(document: PromptDocument, question: str, reply: str) -> TextEdi
         raise NotInFileError("an example needs a question and a reply.")
     for text in (question, reply):
         if has_template_code(text):
-            raise NotInFileError("what it says would be read as template code in the file.")
+            raise NotInFileError("its text would be read as template code in the file.")
         if any(read_marker(line, document.dialect) is not None for line in text.splitlines()):
-            raise NotInFileError("one of its lines would begin a message in the file.")
+            raise NotInFileError("one of its lines would start a message in the file.")
     last = next((one for one in reversed(document.sections) if one.role == "user"), None)
     if last is None or last.marker is None:
-        raise NotInFileError("no user message stands in the file to put it before.")
+        raise NotInFileError("the file has no user message to insert it before.")
     at = last.marker.start
     written = f"user:\n{question.strip()}\n\nassistant:\n{reply.strip()}\n\n"
     edit = TextEdit(Span(at, at), written)

@@ -37,10 +37,10 @@ STYLE_OF: dict[ReadAs, Style] = {
 """The style of each kind of span."""
 
 _ENDED: dict[FinishReason, str] = {
-    "stop": marked("ended by itself"),
+    "stop": marked("ended normally"),
     "tool_calls": marked("ended with tool calls"),
     "length": marked("cut off at the token limit"),
-    "content_filter": marked("held back by the content filter"),
+    "content_filter": marked("blocked by the content filter"),
     "refusal": "refused",
     "cancelled": "stopped",
     "error": marked("broke off"),
@@ -161,7 +161,9 @@ def _findings(step: Step, told: str) -> list[Block]:
                 Block("note", (Piece(tr("Repair offered: {title}").format(title=repair.title)),))
             )
     if step.partial is not None and step.reply is None:
-        blocks.append(Block("error", (Piece(tr("The reply broke off here; this is what came.")),)))
+        blocks.append(
+            Block("error", (Piece(tr("The reply broke off here; this part was received.")),))
+        )
     blocks += [_warning(each) for each in step.warnings if each.message not in told]
     return blocks
 
@@ -174,7 +176,7 @@ def _ending(step: Step, reply: Reply) -> str:
     parts = [
         {
             "live": "",
-            "recorded": tr("replayed from the record"),
+            "recorded": tr("replayed from the recording"),
             "mock": tr("mocked"),
             "person": tr("written by you"),
             "studio": tr("made by the studio"),
@@ -187,7 +189,7 @@ def _ending(step: Step, reply: Reply) -> str:
         parts.append(tr(_ENDED[reply.finish_reason]))
     match step.stopped_by:
         case "server":
-            parts.append(tr("ended by itself, or at a stop sequence"))
+            parts.append(tr("ended normally, or at a stop sequence"))
         case "studio":
             parts.append(tr("cut by the studio at an invented observation"))
         case "user":

@@ -265,7 +265,7 @@ def _answer_blocks(state: RunState) -> Blocks:
     blocks += [Block("warning", (Piece(problem),)) for problem in state.answer_problems]
     reading = state.step.reading
     if isinstance(reading, Final) and reading.composed_elsewhere and not answer:
-        text = tr("The format carries no text of its own: the observations are the answer.")
+        text = tr("The format has no text: the observations are the answer.")
         blocks.append(Block("note", (Piece(text, "muted"),)))
     if state.answer_value is not None and not isinstance(state.answer_value, str):
         blocks.append(json_block(state.answer_value))

@@ -94,7 +94,7 @@ def not_kept(state: RunState, step: Step) -> str:
         return tr(_OF_A_REPLAY)
     if not step.called:
         return tr("Iteration {number} sent nothing.").format(number=step.number)
-    return tr("Not kept: an older version wrote the run, or its model answered in this program.")
+    return tr("Not stored: an older version wrote the run, or its model ran in this program.")
 
 
 def body_of(request: StepRequest) -> Json:
@@ -139,7 +139,7 @@ def reading_for_display(state: RunState, reply: Reply | None) -> Reading | None:
 
 
 _STATUS: dict[CallStatus, str] = {
-    "asked": marked("asked for, not run yet"),
+    "asked": marked("requested, not run yet"),
     "approved": marked("approved, about to run"),
     "running": marked("running…"),
     "done": marked("ran"),
@@ -232,12 +232,12 @@ def _cut_blocks(call: Call) -> list[Block]:
     if not outcome.whole:
         return [Block("warning", (Piece(tr("The output was cut at the limit for tools.")),))]
     words = tr(
-        "The model got a part of {count} characters; metadata.agent.tool_output says how many, "
-        "and which (head, tail, both)."
+        "The model received a part of {count} characters; metadata.agent.tool_output sets its "
+        "length and side (head, tail, both)."
     ).format(count=f"{len(outcome.whole):,}")
     return [
         Block("warning", (Piece(words),)),
-        title(tr("Whole answer"), tr("kept with the run")),
+        title(tr("Whole answer"), tr("stored with the run")),
         observation_block(outcome.whole),
     ]
 
@@ -273,7 +273,7 @@ def _check(call: Call, spec: ToolSpec | None) -> list[Block]:
         return [Block("note", (Piece(tr("The run's tools do not declare it."), "muted"),))]
     if call.arguments is None:
         return []
-    return [Block("note", (Piece(tr("✓ The arguments fit the tool's schema."), "muted"),))]
+    return [Block("note", (Piece(tr("✓ The arguments match the tool's schema."), "muted"),))]
 
 
 def _source(name: str) -> str:
@@ -285,7 +285,7 @@ def _status(call: Call) -> str:
     if call.outcome is not None and call.status == "done":
         return tr(_OUTCOMES[call.outcome.status])
     if call.needs_approval and call.status == "asked":
-        return tr("waits for your approval")
+        return tr("is waiting for your approval")
     return tr(_STATUS[call.status])
 
 

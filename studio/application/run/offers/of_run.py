@@ -49,12 +49,14 @@ def offers_of(state: RunState | None, *, can_reply: bool = True) -> Offers:
         if state.status in ("done", "incomplete") and can_reply:
             spec = EditSpec(
                 "send_back",
-                tr("Go on with a message"),
-                hint=tr("Asked in the same thread."),
+                tr("Continue with a message"),
+                hint=tr("Sent in the same thread."),
                 apply=tr("Send"),
             )
             offer = Offer(
-                tr("Go on with a message…"), tr("Ask the next question in this thread."), edit=spec
+                tr("Continue with a message…"),
+                tr("Ask the next question in this thread."),
+                edit=spec,
             )
             if state.status == "done" or state.error is None:
                 return Offers(tr("The run is done."), offers=(offer,))
@@ -94,10 +96,10 @@ def _at_place(state: RunState, place: PausePoint) -> Offers:
             return _at_result(state)
         case PausePoint.STEP_END:
             return Offers(
-                tr("The iteration is done."),
+                tr("The iteration has ended."),
                 offers=(
-                    go_on(tr("Next iteration"), tr("Ask the model again, with what is known now.")),
-                    steer(tr("It joins the request of the next iteration.")),
+                    go_on(tr("Next iteration"), tr("Send the next request to the model.")),
+                    steer(tr("It is added to the request of the next iteration.")),
                 ),
             )
         case PausePoint.ANSWER:
@@ -115,7 +117,7 @@ def _after_end(state: RunState) -> Offers:
         )
     if state.status == "interrupted":
         return Offers(
-            tr("The program ended while this run was under way."),
+            tr("The program ended during this run."),
             tr("The run is complete up to its last event."),
         )
     if state.status == "stopped":
@@ -128,14 +130,14 @@ def _after_refusal() -> tuple[Offer, ...]:
     return (
         Offer(
             tr("Ask again"),
-            tr("Send the same request once more, as a new branch."),
+            tr("Send the same request again, on a new branch."),
             (Continue(),),
             ask="again",
             is_primary=True,
         ),
         Offer(
             tr("Change the messages…"),
-            tr("Go back to the request, as a new branch, and write it differently."),
+            tr("Go back to the request on a new branch and change it."),
             ask="rewrite",
         ),
         choose_model(),
@@ -146,26 +148,26 @@ def _at_request(state: RunState) -> Offers:
     spec = EditSpec(
         "messages",
         tr("Messages of this iteration"),
-        hint=tr("Changed for this iteration; the prompt file stays as it is unless you say so."),
+        hint=tr("Changed for this iteration only, unless you also apply it to the prompt file."),
         messages=state.step.messages,
     )
     options = EditSpec(
         "options",
         tr("Options of this request"),
         '{"temperature": 0}',
-        hint=tr("Set in the program's body for this request; null takes an option out."),
+        hint=tr("Set in the program's body for this request; null removes an option."),
         is_json=True,
     )
     return Offers(
         tr("The request is ready."),
         offers=(
-            go_on(tr("Send the request"), tr("Ask the model, and stop with its reply.")),
+            go_on(tr("Send the request"), tr("Send the request, and pause at the reply.")),
             Offer(
-                tr("Edit messages…"), tr("Change what is sent, for this iteration only."), edit=spec
+                tr("Edit messages…"), tr("Change the messages, for this iteration only."), edit=spec
             ),
-            Offer(tr("Set options…"), tr("Change what else the program asks for."), edit=options),
-            write_reply(state, tr("Answer in its place…"), tr("Reply in the model's place")),
-            steer(tr("It joins the request that is about to be sent.")),
+            Offer(tr("Set options…"), tr("Change other options of the request."), edit=options),
+            write_reply(state, tr("Answer in its place…"), tr("Write the model's reply")),
+            steer(tr("It is added to the request that will be sent next.")),
         ),
     )
 
@@ -173,14 +175,14 @@ def _at_request(state: RunState) -> Offers:
 def _at_reply(state: RunState) -> Offers:
     edit = write_reply(state, tr("Edit the reply…"), tr("Reply of the model"))
     if state.step.stopped_by == "user":
-        use = go_on(tr("Use what came"), tr("Read it like a whole reply, up to the next stop."))
-        tip = tr("Send the same request once more, as a new branch.")
+        use = go_on(tr("Use this part"), tr("Use it like a complete reply, up to the next pause."))
+        tip = tr("Send the same request again, on a new branch.")
         again = Offer(tr("Try again"), tip, ask="again")
         return Offers(
-            tr("You cut the reply off; nothing was done yet."), "", offers=(use, edit, again)
+            tr("You cut off the reply; nothing was done yet."), "", offers=(use, edit, again)
         )
-    read = go_on(tr("Read the reply"), tr("Find what it asks for, up to the next stop."))
-    return Offers(tr("The reply is here; nothing was done yet."), offers=(read, edit))
+    read = go_on(tr("Parse the reply"), tr("Parse it, up to the next pause."))
+    return Offers(tr("The reply has arrived; nothing was done yet."), offers=(read, edit))
 
 
 def _at_call(state: RunState) -> Offers:
@@ -203,7 +205,7 @@ def _at_call(state: RunState) -> Offers:
         call=row,
     )
     effects = next((s.has_effects for s in state.setup.tools if s.name == call.tool), False)
-    detail = tr("This tool changes something outside.") if effects else ""
+    detail = tr("This tool has side effects.") if effects else ""
     detail = "\n".join(text for text in (detail, call.why) if text)
     return Offers(
         _call_title(state, call),
@@ -211,9 +213,9 @@ def _at_call(state: RunState) -> Offers:
         offers=(
             *_ways_to_run(state, call),
             edit_call(state, call),
-            Offer(tr("Reject…"), tr("Do not run it, and tell the model why."), edit=reject),
+            Offer(tr("Reject…"), tr("Do not run it, and tell the model the reason."), edit=reject),
             Offer(tr("Answer myself…"), tr("Do not run it, and give its result."), edit=answer),
-            Offer(tr("Skip"), tr("Do not run it, and inform the model."), (SkipCall(row),)),
+            Offer(tr("Skip"), tr("Do not run it, and tell the model."), (SkipCall(row),)),
         ),
     )
 
@@ -240,11 +242,11 @@ def _ways_to_run(state: RunState, call: Call) -> tuple[Offer, ...]:
         label, tip = every, tr("Approve this call and run it with the others.")
     elif count > 1:
         label = tr("Approve {number} of {count}").format(number=number, count=count)
-        tip = tr("Nothing runs before the last call is approved.")
+        tip = tr("Nothing runs until the last call is approved.")
     first = Offer(label, tip, (Approve(row),), key="Ctrl+Shift+A", is_primary=True)
     if number == count:
         return (first,)
-    tip = tr("Approve the other calls, too, and run them at the same time.")
+    tip = tr("Also approve the other calls, and run all at the same time.")
     return first, Offer(every, tip, (Approve(row, others=True),))
 
 
@@ -256,14 +258,14 @@ def _at_result(state: RunState) -> Offers:
         "observation",
         tr("Observation of {tool}").format(tool=call.tool),
         call.observation or "",
-        hint=tr("The result sent to the model; the tool's own result stays in the record."),
+        hint=tr("The result for the model; the tool's own result stays in the run."),
         call=state.call or 0,
         is_error=call.is_error,
     )
-    change = Offer(tr("Edit observation…"), tr("Change what the model gets."), edit=spec)
+    change = Offer(tr("Edit observation…"), tr("Change the result for the model."), edit=spec)
     offers: tuple[Offer, ...] = (_after_result(state), change)
     if call.is_error and call.outcome is not None:
-        tip = tr("Call the tool with the same arguments once more, as a new branch.")
+        tip = tr("Call the tool with the same arguments again, on a new branch.")
         offers = (offers[0], Offer(tr("Try this call again"), tip, ask="again"), change)
     return Offers(_result_title(call), is_error=call.is_error, offers=offers)
 
@@ -275,7 +277,7 @@ def _result_title(call: Call) -> str:
     elif call.is_error:
         words = tr("{tool} failed.")
     else:
-        words = tr("{tool} has answered.")
+        words = tr("{tool} has returned a result.")
     return words.format(tool=call.tool)
 
 
@@ -285,15 +287,15 @@ def _after_result(state: RunState) -> Offer:
     waiting = next((call for call in calls if call.status == "asked"), None)
     if waiting is not None:
         words = tr("Go to {tool}").format(tool=waiting.tool)
-        return go_on(words, tr("The next call of this reply; the model waits for all of them."))
+        return go_on(words, tr("The next call of this reply; the model needs the results of all."))
     later = [call for call in calls[row + 1 :] if call.outcome is not None]
     if state.runs_at_once and later:
         words = tr("Go to the result of {tool}").format(tool=later[0].tool)
         return go_on(words, tr("The next result of this reply."))
     if len(calls) == 1:
-        return go_on(tr("Send the result to the model"), tr("Go on with this observation."))
+        return go_on(tr("Send the result to the model"), tr("Continue with this observation."))
     words = tr("Send {count} results to the model").format(count=len(calls))
-    return go_on(words, tr("Go on with these observations."))
+    return go_on(words, tr("Continue with these observations."))
 
 
 def _at_answer(state: RunState) -> Offers:
@@ -311,10 +313,10 @@ def _at_answer(state: RunState) -> Offers:
 
 def _resume() -> Offer:
     return Offer(
-        tr("Go on from here"),
+        tr("Continue from here"),
         tr(
-            "Run on from this place with the model and the tools, as a new branch. "
-            "What was is kept."
+            "Continue from this point with the model and the tools, on a new branch. The old one "
+            "is kept."
         ),
         is_primary=True,
         ask="resume",
@@ -325,8 +327,8 @@ def _rerun() -> Offer:
     return Offer(
         tr("Run again with these results"),
         tr(
-            "Run the prompt as it is in the editor, with the inputs of this run. A tool call "
-            "that it made already gets the same result without running; then both are compared."
+            "Run the prompt of the editor with the inputs of this run. Equal tool calls get the "
+            "recorded results; then both runs are compared."
         ),
         ask="rerun",
     )
@@ -336,8 +338,8 @@ def _replay() -> Offer:
     return Offer(
         tr("Replay exactly"),
         tr(
-            "Go through this run again, with its replies, its tools' results and your own edits. "
-            "No model is asked and no tool runs; breakpoints stop it."
+            "Replay this run with its replies, its tools' results and your edits. No model and no "
+            "tool runs; breakpoints pause it."
         ),
         ask="replay",
     )
@@ -380,7 +382,7 @@ def _of_program(state: RunState, made: Offers) -> Offers:
         for each in made.offers
         if not {each.ask, each.edit.kind if each.edit is not None else ""} & _OF_A_PROMPT
     )
-    words = tr("A program made these calls. Start it again for another run.")
+    words = tr("These are calls of a program. Start the program for another run.")
     return replace(
         made,
         detail=made.detail or (words if state.is_over else ""),
@@ -394,22 +396,22 @@ def _without_model_asked(state: RunState, *, is_record: bool) -> Offers:
         again = (_rerun(), _replay()) if _is_whole(state, made) else ()
         return replace(made, offers=(*made.offers, *again))
     known = offers_of(state, can_reply=False) if state.is_over else Offers()
-    title = known.title or tr("A run of the past.")
+    title = known.title or tr("A past run.")
     return replace(known, title=title, offers=(_resume(), _rerun(), _replay()))
 
 
 def _while_pausing(state: RunState) -> Offers:
     """Describe the time between a request to pause and the pause."""
     if any(call.status == "running" for call in state.step.calls):
-        return Offers(tr("The run pauses once the tool has answered."))
+        return Offers(tr("The run pauses when the tool has returned."))
     if state.step.reply is not None:
-        return Offers(tr("The run pauses at the next place."))
+        return Offers(tr("The run pauses at the next point."))
     cut = Offer(
         tr("Cut the reply off"),
-        tr("Wait no longer; what has come of the reply is kept."),
+        tr("Stop waiting; the received part of the reply is kept."),
         (PauseRun(abort=True),),
     )
-    return Offers(tr("The run pauses once the reply is here."), offers=(cut,))
+    return Offers(tr("The run pauses when the reply has arrived."), offers=(cut,))
 
 
 def _is_whole(state: RunState, made: Offers) -> bool:
@@ -447,8 +449,8 @@ def _with_model_asked(offers: Offers, state: RunState, now: RunModel, *, can_kee
     if same_name:
         other = f"{other}, {now.server}"
     keep = Offer(
-        tr("Go on with {model}").format(model=has.name),
-        tr("The run keeps the model that it has."),
+        tr("Continue with {model}").format(model=has.name),
+        tr("The run keeps its model."),
         (ChooseModel(has, now),),
         is_primary=True,
     )
@@ -456,14 +458,14 @@ def _with_model_asked(offers: Offers, state: RunState, now: RunModel, *, can_kee
     change_to = tr("Change to {model} and try again") if is_fault else tr("Change to {model}")
     change = Offer(
         change_to.format(model=other),
-        tr("The requests from here on go to it, with the conversation so far."),
+        tr("Later requests are sent to it, with the conversation so far."),
         ask="switch",
         is_primary=not can_keep,
     )
     stop = Offer(tr("Stop"), tr("End the run here."), (StopRun(),))
-    words = tr("The prompt now asks for {other}; this run has {model}.")
+    words = tr("The prompt now requests {other}; this run uses {model}.")
     if not can_keep:
-        words = tr("The prompt now asks for {other}; {model} is not set up here.")
+        words = tr("The prompt now requests {other}; {model} is not configured here.")
     detail = words.format(other=other, model=has.name)
     ways: tuple[Offer, ...] = (keep, change) if can_keep else (change,)
     if can_keep and is_fault:

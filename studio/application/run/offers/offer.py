@@ -88,8 +88,8 @@ def go_on(label: str, tip: str) -> Offer:
 
 def steer(hint: str) -> Offer:
     """Return the offer to add a user message to the next request; `hint` names that request."""
-    spec = EditSpec("steer", tr("Put in a message"), hint=hint, apply=tr("Put in"))
-    return Offer(tr("Put in a message…"), tr("Steer the run with a message of yours."), edit=spec)
+    spec = EditSpec("steer", tr("Insert a message"), hint=hint, apply=tr("Put in"))
+    return Offer(tr("Insert a message…"), tr("Guide the run with your own message."), edit=spec)
 
 
 def write_reply(state: RunState, label: str, title: str) -> Offer:
@@ -99,7 +99,7 @@ def write_reply(state: RunState, label: str, title: str) -> Offer:
         "reply",
         title,
         reply.text,
-        hint=tr("It is read exactly as if the model had written it."),
+        hint=tr("It is parsed as if the model had written it."),
         reply=reply,
     )
     return Offer(label, tr("Write the reply yourself; it is marked as edited."), edit=spec)
@@ -113,19 +113,19 @@ def edit_call(state: RunState, call: Call) -> Offer:
         "arguments",
         tr("Arguments of {tool}").format(tool=call.tool),
         arguments_text(call.arguments, call.text),
-        hint=tr("The assistant's message is changed with them, so that call and result agree."),
+        hint=tr("The assistant's message is changed as well, so that call and result match."),
         is_json=True,
         call=state.call or 0,
         tool=call.tool,
         tools=tools,
     )
-    return Offer(tr("Edit arguments…"), tr("Change what the tool is called with."), edit=spec)
+    return Offer(tr("Edit arguments…"), tr("Change the arguments of the call."), edit=spec)
 
 
 def edit_answer(state: RunState) -> Offer:
     """Return the offer to change the answer."""
     spec = EditSpec(
-        "answer", tr("Final answer"), state.answer or "", hint=tr("Kept as edited by you.")
+        "answer", tr("Final answer"), state.answer or "", hint=tr("Saved as edited by you.")
     )
     return Offer(tr("Edit the answer…"), tr("Change it before the run ends."), edit=spec)
 
@@ -135,10 +135,10 @@ def send_back_offer() -> Offer:
     spec = EditSpec(
         "send_back",
         tr("Send it back"),
-        hint=tr("The model reads it as a user message and goes on."),
+        hint=tr("The model gets it as a user message and continues."),
         apply=tr("Send"),
     )
-    return Offer(tr("Send back…"), tr("Tell the model what is missing, and go on."), edit=spec)
+    return Offer(tr("Send back…"), tr("Tell the model what is missing, and continue."), edit=spec)
 
 
 # Actions for the problem at which a run is paused, as values.
@@ -159,11 +159,11 @@ def offers_at_problem(state: RunState) -> Offers:
         case "outcome_unknown":
             offers = _outcome_offers(state)
         case "output":
-            accept = go_on(tr("Accept as it is"), tr("End the run here."))
+            accept = go_on(tr("Accept unchanged"), tr("End the run here."))
             offers = (*_flaw_offers(state, error), accept, edit_answer(state), send_back_offer())
         case "refusal":
             offers = (
-                go_on(tr("Accept as it is"), tr("End the run here.")),
+                go_on(tr("Accept unchanged"), tr("End the run here.")),
                 *_answer_offers(error),
                 send_back_offer(),
             )
@@ -198,10 +198,10 @@ def _fixing_offers(state: RunState, error: StepError) -> tuple[Offer, ...]:
             "told",
             tr("Message to the model"),
             error.observation,
-            hint=tr("The model reads this as the observation for its reply."),
+            hint=tr("The model gets this as the observation for its reply."),
         )
         offers.append(
-            Offer(tr("Edit the message to the model…"), tr("Change the remark."), edit=spec)
+            Offer(tr("Edit the message to the model…"), tr("Change the message."), edit=spec)
         )
     elif error.code == NO_VALUE:
         offers.insert(0, _give_values())
@@ -213,7 +213,7 @@ def _fixing_offers(state: RunState, error: StepError) -> tuple[Offer, ...]:
         if cause is not None:
             offers.insert(0, cause)
     else:
-        offers.insert(0, go_on(tr("Go on"), tr("Go on all the same.")))
+        offers.insert(0, go_on(tr("Go on"), tr("Continue anyway.")))
     call = call_at(state)
     if call is not None and error.kind in ("unknown_tool", "schema", "format", "guardrail"):
         offers.append(edit_call(state, call))
@@ -247,7 +247,7 @@ def _longer_reply(state: RunState) -> Offer:
     now = next((each for each in lines if isinstance(each, int) and each > 0), _USUAL_REPLY)
     return Offer(
         tr("Ask again with {count:,} tokens").format(count=2 * now),
-        tr("Send the request once more, as a new branch; this run keeps the higher limit."),
+        tr("Send the request again, on a new branch; this run keeps the higher limit."),
         (LimitRaised("reply", 2 * now), Continue()),
         ask="again",
     )
@@ -262,8 +262,8 @@ _GO_ON = (
 def _flaw_offers(state: RunState, error: StepError) -> tuple[Offer, ...]:
     """Return the fix for an answer that is cut, filtered, empty, or does not match the outputs."""
     if error.code == "cut_answer":
-        tip = tr("The model goes on where it ended; both pieces are one answer.")
-        goes_on = Offer(tr("Let it go on"), tip, (SendBack(_GO_ON, continues=True),))
+        tip = tr("The model continues where it ended; both parts form one answer.")
+        goes_on = Offer(tr("Let it continue"), tip, (SendBack(_GO_ON, continues=True),))
         return (goes_on, _longer_reply(state))
     message = _ask_again(error)
     again = Offer(tr("Ask again with the errors"), message, (SendBack(message),))
@@ -309,7 +309,7 @@ def _cause_offer(error: StepError) -> Offer | None:
 
 def choose_model() -> Offer:
     """Return the offer of another model for the run."""
-    tip = tr("List the models that can answer; the run goes on with the one that you choose.")
+    tip = tr("List the available models; the run continues with the one that you choose.")
     return Offer(tr("Choose a model…"), tip, ask="model")
 
 
@@ -317,7 +317,7 @@ def _give_values() -> Offer:
     """Return the offer to enter the secrets that a past run sent."""
     return Offer(
         tr("Give the value…"),
-        tr("Type the secret that is not set here; it is kept until the studio ends."),
+        tr("Enter the missing secret; it is kept until the studio exits."),
         is_primary=True,
         ask="values",
     )
@@ -331,9 +331,11 @@ def _answer_offers(error: StepError) -> tuple[Offer, ...]:
         tr("Treat as the answer"),
         error.answer,
         hint=tr("The run ends with this answer."),
-        apply=tr("Take as answer"),
+        apply=tr("Use as answer"),
     )
-    return (Offer(tr("Treat as answer…"), tr("Take what came as the final answer."), edit=spec),)
+    return (
+        Offer(tr("Treat as answer…"), tr("Use the received part as the final answer."), edit=spec),
+    )
 
 
 def _limit_offers(state: RunState, error: StepError) -> tuple[Offer, ...]:
@@ -354,12 +356,14 @@ def _limit_offers(state: RunState, error: StepError) -> tuple[Offer, ...]:
     return (
         Offer(
             more,
-            tr("Raise the limit and go on."),
+            tr("Raise the limit and continue."),
             (LimitRaised(name, to), Continue()),
             is_primary=True,
         ),
         Offer(
-            tr("No limit"), tr("Go on without this limit."), (LimitRaised(name, None), Continue())
+            tr("No limit"),
+            tr("Continue without this limit."),
+            (LimitRaised(name, None), Continue()),
         ),
         Offer(tr("Stop"), tr("End the run here."), (StopRun(),)),
     )
@@ -372,17 +376,17 @@ def _outcome_offers(state: RunState) -> tuple[Offer, ...]:
         row = unknown[0] if unknown else 0
     spec = EditSpec(
         "outcome",
-        tr("What the tool answered"),
+        tr("Result of the tool"),
         call=row,
-        apply=tr("Take as result"),
+        apply=tr("Use as result"),
         hint=tr("The model gets this as the tool's result."),
     )
     return (
-        Offer(tr("It did not run"), tr("It is run again."), (OutcomeTold(row, "did-not-run"),)),
+        Offer(tr("It did not run"), tr("It runs again."), (OutcomeTold(row, "did-not-run"),)),
         Offer(
             tr("It ran"),
-            tr("The tool did its work; its result is unknown."),
+            tr("The tool ran, but its result is unknown."),
             (OutcomeTold(row, "ran"),),
         ),
-        Offer(tr("Its result is…"), tr("You know what it answered."), edit=spec),
+        Offer(tr("Its result is…"), tr("You know its result."), edit=spec),
     )

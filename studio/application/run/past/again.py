@@ -120,9 +120,9 @@ def from_here(past: PastRun, plan: RunPlan) -> tuple[ForkFrom, *tuple[Command, .
     Performer(plan, plan.model, plan.options, made.append, secrets=secrets).render(new_state(setup))
     began, now = messages_of(state, 1), state.step.messages
     if not isinstance(made[0], Rendered):
-        raise ModelError("render", "The prompt cannot be rendered as it is now.", str(made[0]))
+        raise ModelError("render", "The current prompt cannot be rendered.", str(made[0]))
     if tuple(now[: len(began)]) != tuple(began):
-        words = "The request does not begin with the prompt's messages: it was edited or shortened."
+        words = "The request does not start with the prompt's messages: it was edited or shortened."
         raise ModelError("edited", words, "Run the prompt again with these results instead.")
     return ForkFrom(place), MessagesEdited((*made[0].messages, *now[len(began) :]))
 

@@ -86,7 +86,7 @@ class RunComparison:
         """The comparison as one sentence."""
         at = self.first_difference
         if at is None:
-            return tr("Both say the same, from the first message to the last.")
+            return tr("Both are identical.")
         card = self.rows[at].left or self.rows[at].right
         where = (
             ""

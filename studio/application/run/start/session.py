@@ -163,7 +163,7 @@ def _no_question(document: PromptDocument, name: str) -> Problem:
     """Report a prompt whose part for the user's question is empty."""
     uses = {item.name: item.span for item in reversed(document.variables)}
     place = uses.get(name) or uses.get("chat_history")
-    message = f"The prompt asks for the user's {name!r}, and it is empty."
+    message = f"The prompt needs the user's {name!r}, and it is empty."
     start = document.body.start
     return Problem("missing-input", Severity.ERROR, message, place or Span(start, start))
 
@@ -177,7 +177,7 @@ def _words(problems: Sequence[Problem], names: Sequence[str]) -> str:
 def _hint(samples: JsonObject) -> str:
     if not samples:
         return tr("Fill it in under Inputs, then run again.")
-    return tr("Fill it in under Inputs, or run with what the preview shows: {names}.").format(
+    return tr("Fill it in under Inputs, or run with the samples of the preview: {names}.").format(
         names=", ".join(samples)
     )
 
@@ -225,7 +225,7 @@ async def tool_scores_of(plan: RunPlan) -> ToolScores:
     while isinstance(model, WrappingModel) and not isinstance(model, EmbeddingModel):
         model = model.inner
     if not isinstance(model, EmbeddingModel):
-        return wish.failed(f"{plan.model.label} gives no vectors")
+        return wish.failed(f"{plan.model.label} returns no vectors")
     try:
         return wish.scores(await model.embed(wish.texts, wish.model))
     except ModelError as error:
@@ -260,8 +260,8 @@ def begin_run(
             raise ModelError(
                 "no-price",
                 f"The run may cost {money(setup.limits.cost)}, but the price of {setup.model} is "
-                "not known, so the limit could not hold.",
-                "Enter the price in the connection, or leave the limit out.",
+                "not known, so the limit cannot be enforced.",
+                "Enter the price in the connection, or remove the limit.",
             )
         return Run(plan, setup)
     first = plan.past.events[0]
@@ -380,13 +380,13 @@ class RunSession:
             self._is_open = True
             await run.go(*first, *early)
             if run.fault:
-                return tr("The end of the run is not kept: {error}.").format(error=run.fault)
+                return tr("The end of the run was not saved: {error}.").format(error=run.fault)
         except (ToolSourceError, NotAllowedError) as error:
             return str(error)
         except ModelError as error:
             return f"{error.message} {error.hint}".rstrip()
         except StoreError as error:  # of its first event; a later one pauses the run
-            return tr("The run has not begun, nothing was sent: {error}.").format(error=error)
+            return tr("The run did not start, nothing was sent: {error}.").format(error=error)
         except asyncio.CancelledError:
             raise
         except Exception as error:  # noqa: BLE001 - the border of the thread: named and shown

@@ -177,7 +177,7 @@ def is_repeated(state: RunState, call: Call) -> bool:
 
 def repetition(call: Call) -> ReadingWarning:
     """Return the warning about a repeated call."""
-    message = f"{call.tool!r} is called with the same arguments for at least the third time."
+    message = f"{call.tool!r} was called with the same arguments at least three times."
     return ReadingWarning("repeated_action", message)
 
 
@@ -321,7 +321,7 @@ def _check(
     if spec is None:
         return CallCheck((f"There is no tool {call.tool!r}.",), "unknown_tool")
     if call.arguments is None:
-        return CallCheck(call.problems or ("The arguments cannot be read.",), "format")
+        return CallCheck(call.problems or ("The arguments are invalid.",), "format")
     denied = _denied(state, index, options)
     if denied is not None:
         return CallCheck((denied,), "guardrail")

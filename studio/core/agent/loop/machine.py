@@ -87,7 +87,7 @@ def _led_to(state: RunState, event: Event) -> steps.Move:  # noqa: C901, PLR0912
         case Rendered(messages=messages):
             return steps.rendered(state, messages)
         case RenderFailed(message=message):
-            error = StepError("render", "render", message, "Fix the prompt, then go on.")
+            error = StepError("render", "render", message, "Fix the prompt, then continue.")
             return steps.at_error(state, error)
         case ContextTrimmed(messages=messages):
             return steps.request_ready(replaced(state, messages))

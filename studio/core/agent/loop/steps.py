@@ -132,7 +132,7 @@ def flaw_of(state: RunState) -> ReadingWarning | None:
 
 
 _HINTS = {
-    "cut_answer": "Let the model go on, or allow more tokens (maxOutputTokens) and run again.",
+    "cut_answer": "Let the model continue, or allow more tokens (maxOutputTokens) and run again.",
     "filtered_answer": "Change the prompt, or choose another model.",
     "empty_answer": "Run again, or choose another model.",
 }
@@ -142,7 +142,7 @@ def output_error(state: RunState, problems: tuple[str, ...]) -> StepError:
     """Return the `ERROR` of an answer that is cut, filtered, empty or unlike the outputs."""
     flaw = flaw_of(state)
     code = flaw.code if flaw is not None else "output"
-    hint = _HINTS.get(code, "Ask again with the errors, edit it, or accept it as it is.")
+    hint = _HINTS.get(code, "Ask again with the errors, edit it, or accept it unchanged.")
     return StepError("output", code, " ".join(problems), hint)
 
 
@@ -467,8 +467,8 @@ def results_ready(state: RunState) -> Move:
 def outcome_unknown(state: RunState, index: int) -> Move:
     """Return the error of an interrupted call: only the user can know its outcome."""
     tool = state.step.calls[index].tool
-    message = f"The call of {tool!r} was interrupted; it is unknown whether it did its work."
-    error = StepError("outcome_unknown", "outcome_unknown", message, "Say what became of it.")
+    message = f"The call of {tool!r} was interrupted; it is unknown whether it ran."
+    error = StepError("outcome_unknown", "outcome_unknown", message, "Choose its outcome.")
     return at_error(state, error, index)
 
 

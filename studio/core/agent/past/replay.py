@@ -381,12 +381,12 @@ class RecordedModel:
         self._used += 1
         if at >= len(self.calls):
             replies = f"{at} replies" if at != 1 else "one reply"
-            message = f"The recorded run has no more to give: it ends after {replies}."
-            hint = "Go on with a model: fork the run, or run it again."
+            message = f"The recorded run has no more replies: it ends after {replies}."
+            hint = "Continue with a model: fork the run, or run it again."
             raise ModelError("recording-ended", message, hint)
         recorded = self.calls[at]
         if recorded.messages != request.messages:
-            message = f"Request {at + 1} is not the recorded one."
+            message = f"Request {at + 1} differs from the recorded one."
             raise ModelError("diverged", message, "Compare both runs.")
         if request.wire is not None and recorded.call is not None:
             request.wire.repeat(recorded.call)

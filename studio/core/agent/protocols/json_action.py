@@ -249,7 +249,7 @@ class _Reader:
         hidden = hidden_arguments(given, known) if isinstance(given, str) else None
         if hidden is not None:
             arguments, slip = hidden
-            message = '"action_input" is a text that holds the arguments'
+            message = '"action_input" is a text that contains the arguments'
             repair = self._wrap(root, arguments, slip)
             return self._found.error("args_not_object", message, tool=tool, repairs=(repair,))
         if known is None or (isinstance(given, str) and findings.takes_text(known)):

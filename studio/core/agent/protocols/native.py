@@ -201,7 +201,7 @@ def find_text_calls(reply: Reply, text: str, rules: ReadRules) -> FormatError | 
         before = text[start:end]
         after = "\n".join(f"{call.name} {call.arguments}" for call in calls)
         repairs = (Repair("text_call", f"Read as a call: {after}", before, "", piece, calls=calls),)
-    message = "A tool call is written as text instead of being made"
+    message = "A tool call is written as text"
     return FormatError(code="bad_action", message=message, answer=answer, repairs=repairs)
 
 
@@ -420,7 +420,7 @@ def _read_call(call: ToolCall, index: int, rules: ReadRules, was_cut: bool) -> R
         return _not_plain(call, call_id, index, decoded, rules)
     code: FormatErrorCode = "bad_args"
     if isinstance(decoded, Decoded):
-        why = "other text stands after the JSON"
+        why = "there is other text after the JSON"
     else:
         code, why = decoded.code, decoded.message
     if code == "bad_args" and text.startswith("{", start) and ends_inside(text, start):
@@ -432,7 +432,7 @@ def _read_call(call: ToolCall, index: int, rules: ReadRules, was_cut: bool) -> R
         repair = find_repair(text, 0, len(text))
         repairs = (_native(repair, index),) if repair is not None else ()
         if "{" not in text:
-            why = "no JSON object begins there"
+            why = "no JSON object starts there"
     else:
         repairs = ()
     message = f"The arguments are not valid JSON: {why}"
@@ -447,7 +447,7 @@ def _not_plain(
     value = decoded.value
     if isinstance(value, dict):
         repair = repair_of(text, 0, len(text), value, ("raw_breaks",))
-        message = "A string in the arguments holds a raw line break"
+        message = "A string in the arguments contains a raw line break"
         return RequestedCall(
             call_id, call.name, None, text, "bad_args", message, (_native(repair, index),)
         )

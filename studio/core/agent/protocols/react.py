@@ -117,7 +117,7 @@ def _arguments_beside(
     """Report `Action: tool {…}` on one line."""
     text, at = found.text, start + one_line.end()
     name = one_line["name"]
-    message = "The arguments stand beside the tool's name, without 'Args:'"
+    message = "The arguments are after the tool's name, without 'Args:'"
     read = read_value(text, at)
     if read is None or not isinstance(read[0], dict):
         code = "truncated" if ends_inside(text, at) else "bad_args"

@@ -160,7 +160,7 @@ class ArgsReader:
         arguments, slip = hidden
         repair = repair_of(self._text, at, end, arguments, (slip,))
         self._found.mark("args", at, end)
-        message = "The arguments are a text that holds them, not a JSON object"
+        message = "The arguments are a text that contains them, not a JSON object"
         return self._found.error("args_not_object", message, thought, tool=tool, repairs=(repair,))
 
     def _wrapped(self, value: Json, start: int, end: int, tool: str, code: str) -> ReadArgs:
@@ -201,7 +201,7 @@ class ArgsReader:
     def _bad_args(self, at: int, limit: int, tool: str, thought: str) -> FormatError:
         brace = self._text.find("{", at)
         code: FormatErrorCode = "bad_args"
-        why = "no JSON object begins there"
+        why = "no JSON object starts there"
         if brace >= 0:
             decoded = decode_at(self._text, brace)
             if not isinstance(decoded, Decoded):
@@ -209,7 +209,7 @@ class ArgsReader:
                 if code == "bad_args" and ends_inside(self._text, brace):
                     code, why = "truncated", "the JSON is cut off"
             else:
-                why = "other text stands before the JSON"
+                why = "there is other text before the JSON"
         if code == "bad_args" and self._found.reply.finish_reason == "length" and brace < 0:
             code, why = "truncated", "the reply was cut off"
         repairs: tuple[Repair, ...] = ()

@@ -127,7 +127,7 @@ class Gate:
         if failed is not None:
             return failed
         if state.place == PausePoint.TOOL_CALL and self._asks_approval(state):
-            return PauseDecision("approval", text="The call waits for your word.")
+            return PauseDecision("approval", text="The call waits for your approval.")
         if self.wants_pause:
             self.wants_pause = False
             return PauseDecision("pause")
@@ -457,7 +457,7 @@ class ModelNotAtHand(WrappingModel[ChatModel]):
         """
         raise ModelError(
             "missing-model",
-            f"{self._wanted.name} answered here and is not open in this run; nothing was sent.",
-            "Open the run from History at this place, or choose another model.",
+            f"{self._wanted.name} was used here and is not open in this run; nothing was sent.",
+            "Open the run from History at this point, or choose another model.",
         )
         yield  # makes this a generator, like every model's stream

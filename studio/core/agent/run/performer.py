@@ -65,14 +65,14 @@ def check_answer(schema: JsonObject | None, answer: str) -> tuple[Json, tuple[st
     brace = answer.find("{")
     before = answer[: max(brace, 0)].strip()
     if brace < 0 or before not in ("", "```", "```json"):
-        return None, ("The answer is not a JSON object, as the declared outputs ask.",)
+        return None, ("The answer is not a JSON object, which the declared outputs require.",)
     decoded = decode_at(answer, brace)
     if not isinstance(decoded, Decoded):
         return None, (f"The answer is not valid JSON: {decoded.message}.",)
     if answer[decoded.end :].strip("` \t\r\n"):
         return None, ("Other text follows the JSON of the answer.",)
     if not isinstance(decoded.value, dict):
-        return None, ("The answer is not a JSON object, as the declared outputs ask.",)
+        return None, ("The answer is not a JSON object, which the declared outputs require.",)
     from studio.core.tools.toolbox import check_arguments
 
     return decoded.value, check_arguments(answer_schema(schema), decoded.value)
@@ -176,7 +176,7 @@ class Performer:
     async def call_model(self, state: RunState, effect: CallModel) -> None:
         """Call the model; retry a temporary failure with the same request."""
         if effect.after > 0:
-            self._watch(ReplyNotice(f"The model failed; next try in {duration(effect.after)}."))
+            self._watch(ReplyNotice(f"The model failed; next retry in {duration(effect.after)}."))
             await asyncio.sleep(effect.after)
         reason = denied_request(state, self.options)
         if reason is not None:

@@ -226,7 +226,7 @@ def _row(state: RunState, call: int, status: CallStatus | None = None) -> int:
 def _asked_after(state: RunState, call: int) -> list[int]:
     """Return the rows after a call that may be approved with it: they run at the same time."""
     if not state.runs_at_once:
-        raise NotAllowedError("the calls of this reply run one after the other")
+        raise NotAllowedError("the calls of this reply run one after another")
     rows = enumerate(state.step.calls)
     return [row for row, each in rows if row > call and each.status == "asked"]
 

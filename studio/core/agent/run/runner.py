@@ -222,7 +222,7 @@ class Run:
                 # The text received becomes the reply: it is read, and the run pauses.
                 self._emit(ModelReplied(partial, seconds, stopped_by="user"))
             else:
-                message = "The reply was cut off by you before anything came."
+                message = "You cut off the reply before anything arrived."
                 self._emit(ModelFailed("aborted", message, retryable=True))
 
     # Events ---------------------------------------------------------------------------------------
@@ -238,11 +238,11 @@ class Run:
         fault = self._log.new_fault()
         if not fault:
             return False
-        message = f"The run cannot be kept: {fault}."
+        message = f"The run cannot be saved: {fault}."
         if self.gate.options.headless:
             self._emit(Failed(StepError("journal", "unwritten", message)))
         else:
-            text = f"{message} It is in memory; going on tries to write it again."
+            text = f"{message} It is in memory; continuing tries to save it again."
             self._pause(PauseDecision("exception", text=text))
             self._passed_gate = True
         return True
@@ -291,7 +291,9 @@ class Run:
                 self._stay(command)
             case commands.ForkFrom():
                 self._pause(
-                    PauseDecision("entry", text="Went back to here; going on makes a new branch.")
+                    PauseDecision(
+                        "entry", text="Went back to this point; continuing starts a new branch."
+                    )
                 )
                 self._passed_gate = True
             case _:

@@ -132,12 +132,12 @@ def missing_value(reference: str) -> ModelError:
     if not name:
         return ModelError(
             NO_VALUE,
-            f"The request holds the key {reference}, which this studio has not read yet.",
+            f"The request contains the key {reference}, which this studio has not read yet.",
             "Use its connection once, or edit the message.",
         )
     return ModelError(
         NO_VALUE,
-        f"The request holds the value of the variable {name!r}, which is not set here.",
+        f"The request contains the value of the variable {name!r}, which is not set here.",
         f"Set {name}, or give its value, and try again.",
     )
 

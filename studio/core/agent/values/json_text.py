@@ -50,7 +50,7 @@ def _pairs(pairs: list[tuple[str, Json]]) -> JsonDict:
     if len(made) != len(pairs):
         seen: set[str] = set()
         twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
-        raise _BadJsonError("duplicate_key", f"the key {twice!r} stands there twice")
+        raise _BadJsonError("duplicate_key", f"the key {twice!r} occurs twice")
     return made
 
 
@@ -95,7 +95,7 @@ def decode_at(text: str, start: int) -> Decoded | Undecoded:
     except JsonBoundError as error:
         return Undecoded("too_deep", f"the JSON cannot be used: {error}", start)
     if has_lone_surrogate(value):
-        return Undecoded("lone_surrogate", "a \\u escape gives half a character", start)
+        return Undecoded("lone_surrogate", "a \\u escape is half of a character", start)
     return Decoded(value, end, has_raw_breaks)
 
 

@@ -49,11 +49,11 @@ def verdict_of_code(spec: AssertionSpec, value: Json) -> Verdict:
         UndecidedError: the value is anything else.
     """
     if isinstance(value, bool):
-        return Verdict(value, "The code says so." if value else "The code says no.")
+        return Verdict(value, "The code returned true." if value else "The code returned false.")
     if isinstance(value, int | float):
         least = spec.threshold
         passed = value > 0 if least is None else value >= least
-        return Verdict(passed, f"The code gives {value:g}.", float(value))
+        return Verdict(passed, f"The code returned {value:g}.", float(value))
     if isinstance(value, str):
         word = value.strip().lower()
         if word in ("true", "false"):
@@ -71,7 +71,7 @@ def verdict_of_code(spec: AssertionSpec, value: Json) -> Verdict:
             if spec.threshold is not None and number is not None:
                 passed = passed and number >= spec.threshold
             reason = value.get("reason")
-            words = str(reason or "The code gives no reason.")
+            words = str(reason or "The code gave no reason.")
             return Verdict(passed, words, number, is_final=True)
     raise UndecidedError(
         "The code must give true or false, a number, or {pass, score, reason}; "
@@ -82,7 +82,7 @@ def verdict_of_code(spec: AssertionSpec, value: Json) -> Verdict:
 CALL_SECONDS = 20.0
 """Maximum time of one call, in seconds."""
 
-UNTRUSTED = "Python runs only for experiments in folders that you trust."
+UNTRUSTED = "Python only runs for experiments in trusted folders."
 
 
 def checker_command() -> list[str]:

@@ -252,7 +252,7 @@ class _Marking:
         """
         made = await self._run_code(AssertionSpec("javascript"), "javascript", code)
         if made is None:
-            raise UndecidedError("The `transform` gives nothing.")
+            raise UndecidedError("The `transform` returned nothing.")
         return replace(self, answer=replace(self.answer, text=text_or_json(made)))
 
     async def _set(self, spec: AssertionSpec) -> AssertionResult:
@@ -266,7 +266,7 @@ class _Marking:
             spec.metric or "set",
             state,
             score,
-            f"{held} of {len(nested)} hold.",
+            f"{held} of {len(nested)} pass.",
             spec.weight,
             spec.metric,
             nested=nested,

@@ -81,10 +81,10 @@ def _fits(value: Json, schema: JsonObject | None, span: Span) -> Verdict:
     except Exception as problem:
         raise UndecidedError(f"The schema cannot be applied: {problem}") from problem
     if error is None:
-        return Verdict(True, "The JSON fits the schema.", span=span)
+        return Verdict(True, "The JSON matches the schema.", span=span)
     where = "/".join(str(each) for each in error.absolute_path)
     place = f" at {where}" if where else ""
-    return Verdict(False, f"The JSON does not fit the schema{place}: {error.message}", span=span)
+    return Verdict(False, f"The JSON does not match the schema{place}: {error.message}", span=span)
 
 
 @lru_cache(maxsize=64)
@@ -98,7 +98,7 @@ def _validator(text: str) -> Any:  # noqa: ANN401 - a class that jsonschema choo
     try:
         kind.check_schema(schema, FormatChecker(formats=()))  # the `regex` format uses `re`
     except SchemaError as error:
-        raise UndecidedError(f"The schema is none: {error.message}") from error
+        raise UndecidedError(f"The schema is invalid: {error.message}") from error
     # Nothing is downloaded: an empty registry knows no schema but this one.
     return kind(schema, registry=Registry(), format_checker=kind.FORMAT_CHECKER)
 
@@ -199,7 +199,7 @@ def _whole(text: str, wanted: Sequence[str]) -> Verdict:
     try:
         parser.Parse(text.encode("utf-8", "surrogatepass"), True)
     except _OwnDeclarationsError:
-        return Verdict(False, "The document type has declarations of its own; they are not read.")
+        return Verdict(False, "The document type has declarations, which are ignored.")
     except expat.ExpatError as error:
         statement = expat.ErrorString(error.code)
         reason = (

@@ -45,7 +45,7 @@ def decide_equals(spec: AssertionSpec, value: Json, answer: CellAnswer) -> Verdi
             return Verdict(False, "The answer is not JSON.")
         return Verdict(
             found == value,
-            "The JSON is the same." if found == value else "The answer is other JSON.",
+            "The JSON is equal." if found == value else "The JSON is different.",
         )
     wanted = as_text(value)
     if answer.text == wanted:
@@ -187,8 +187,8 @@ def decide_refusal(spec: AssertionSpec, value: Json, answer: CellAnswer) -> Verd
         return Verdict(True, "The model declined to answer.")
     found = _REFUSAL.search(answer.text[:2000])
     if found is None:
-        return Verdict(False, "The answer reads as no refusal.")
-    return Verdict(True, "The answer reads as a refusal.", span=Span(found.start(), found.end()))
+        return Verdict(False, "The answer is not a refusal.")
+    return Verdict(True, "The answer is a refusal.", span=Span(found.start(), found.end()))
 
 
 def decide_word_count(spec: AssertionSpec, value: Json, answer: CellAnswer) -> Verdict:
@@ -292,13 +292,13 @@ def decide_gleu(spec: AssertionSpec, value: Json, answer: CellAnswer) -> Verdict
 def decide_rouge(spec: AssertionSpec, value: Json, answer: CellAnswer) -> Verdict:
     """Check that the answer and the reference share most words."""
     if not isinstance(value, str):
-        raise UndecidedError("The value is the text that the answer is compared with.")
+        raise UndecidedError("The value must be the text to compare with.")
     return _scored(spec, "ROUGE", rouge(answer.text, value), 0.75)
 
 
 def _scored(spec: AssertionSpec, name: str, score: float, usual: float) -> Verdict:
     least = usual if spec.threshold is None else spec.threshold
-    reason = f"The {name} score is {score:.4f}; it passes from {least:g}."
+    reason = f"The {name} score is {score:.4f}; the threshold is {least:g}."
     return Verdict(score >= least, reason, score)
 
 

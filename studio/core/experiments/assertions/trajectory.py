@@ -76,7 +76,7 @@ def decide_step_count(spec: AssertionSpec, value: Json, answer: CellAnswer) -> V
             count, what = answer.steps + len(answer.calls), "steps"
     elif value is not None:
         high = as_number(value)
-    return Verdict(low <= count <= high, f"The run made {count} {what}.")
+    return Verdict(low <= count <= high, f"The run had {count} {what}.")
 
 
 def decide_tool_f1(spec: AssertionSpec, value: Json, answer: CellAnswer) -> Verdict:
@@ -94,7 +94,7 @@ def decide_valid_calls(spec: AssertionSpec, value: Json, answer: CellAnswer) -> 
         return Verdict(False, "The model called no tool.")
     bad: Sequence[MadeCall] = [each for each in answer.calls if not each.is_valid]
     if bad:
-        return Verdict(False, f"The call of {bad[0].tool} does not fit the tool.")
+        return Verdict(False, f"The call of {bad[0].tool} does not match the tool.")
     return Verdict(
         True, f"{counted(len(answer.calls), 'call fits its tool', 'calls fit their tools')}."
     )
@@ -167,8 +167,8 @@ def decide_tokens(spec: AssertionSpec, value: Json, answer: CellAnswer) -> Verdi
 def decide_no_error(spec: AssertionSpec, value: Json, answer: CellAnswer) -> Verdict:
     """Check that the run had no format error and no failed call."""
     if answer.errors:
-        return Verdict(False, f"The run met {counted(answer.errors, 'error')} on its way.")
-    return Verdict(True, "The run met no error.")
+        return Verdict(False, f"The run had {counted(answer.errors, 'error')}.")
+    return Verdict(True, "The run had no error.")
 
 
 def decide_trace_errors(spec: AssertionSpec, value: Json, answer: CellAnswer) -> Verdict:
@@ -190,7 +190,7 @@ def decide_finish(spec: AssertionSpec, value: Json, answer: CellAnswer) -> Verdi
     wanted = as_text(value)
     return Verdict(
         answer.finish_reason == wanted,
-        f"The last reply ended by {answer.finish_reason or 'no reason given'}.",
+        f"The last reply ended with {answer.finish_reason or 'no reason given'}.",
     )
 
 

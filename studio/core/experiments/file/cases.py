@@ -109,12 +109,12 @@ def _assertion(
         _unknown_type(kind, name, negated=name != written)
     if "contextTransform" in item:
         item.get("contextTransform").wrong(
-            "`contextTransform` is not followed here: remove it.", "experiment-unsupported"
+            "`contextTransform` is not supported here: remove it.", "experiment-unsupported"
         )
     metric = item.get("metric").text("The metric")
     if "{{" in metric:
         item.get("metric").wrong(
-            "The name of a metric is not filled in here: write it out.", "experiment-unsupported"
+            "The name of a metric is not rendered here: write it out.", "experiment-unsupported"
         )
     if name in TYPES and "value" not in item and not _needs_no_value(name, item):
         item.wrong(f"An assertion of type {name!r} needs a `value`.", "assertion-value")
@@ -125,7 +125,7 @@ def _assertion(
             return None
         nested = tuple(read_assertions(item.get("assert"), templates, depth + 1))
         if not nested:
-            item.wrong("The set holds no assertions.", "assertion-value")
+            item.wrong("The set contains no assertions.", "assertion-value")
     weight = item.get("weight").number("The weight", 0)
     return AssertionSpec(
         name,
@@ -364,7 +364,7 @@ def _check_options(node: YamlNode) -> None:
     node.check_foreign("options")
     for name, child in node.fields():
         if name not in (*key_names("case_options"), *FOREIGN_KEYS["options"]):
-            message = f"`options.{name}` is not followed here: put it into a provider's `config`."
+            message = f"`options.{name}` is not supported here: put it into a provider's `config`."
             node.findings.error("experiment-unsupported", message, child.key_span)
 
 
@@ -426,12 +426,14 @@ def _dataset(item: YamlNode, written: str) -> DatasetReference | None:
     path = written.removeprefix("file://")
     if written.startswith("huggingface://"):
         item.wrong(
-            "Datasets are not loaded from a hub: export it as CSV or JSONL and name the file.",
+            "Datasets cannot be loaded from a hub: export it as CSV or JSONL and name the file.",
             "experiment-unsupported",
         )
         return None
     if written.startswith(("http:", "https:")):
-        item.wrong("Rows are read from files only: save it beside the experiment and name it.")
+        item.wrong(
+            "Rows can only be read from files: save them beside the experiment and name the file."
+        )
         return None
     if not path.lower().endswith((*DATA_SUFFIXES, "*")):
         kinds = ", ".join(DATA_SUFFIXES)

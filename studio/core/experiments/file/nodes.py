@@ -64,8 +64,8 @@ def foreign_type(name: str) -> str:
     if name not in FOREIGN_TYPES and not name.startswith(_REDTEAM):
         return ""
     return (
-        f"Assertions of type {name!r} are not run here: remove it, or ask the same with "
-        "`javascript`, `python` or `llm-rubric`."
+        f"Assertions of type {name!r} are not supported here: remove it, or use `javascript`, "
+        "`python` or `llm-rubric`."
     )
 
 
@@ -74,8 +74,8 @@ def foreign_prompt(written: str) -> str:
     if _FOREIGN_PROMPT.fullmatch(written.strip()) is None:
         return ""
     return (
-        f"The prompt {written!r} is made by a program or a service, or is a list of prompts, which "
-        "is not read here: write it as a text or a file of text."
+        f"The prompt {written!r} is created by a program or a service, or is a list of prompts, "
+        "which is not supported here: write it as a text or a text file."
     )
 
 
@@ -237,13 +237,13 @@ class YamlNode:
                 continue
             near = nearest(key, known)
             meant = f" Did you mean {near!r}?" if near else ""
-            message = f"{what} has no key {key!r}; it is not read.{meant}"
+            message = f"{what} has no key {key!r}; it is ignored.{meant}"
             fixes = (Fix(f"Write {near!r}", (TextEdit(child.key_span, near),)),) if near else ()
             self.findings.warning("experiment-key", message, child.key_span, *fixes)
 
 
 def _it_is(number: float) -> str:
-    return f"it is {number:,.16g}" if abs(number) <= LARGEST else "it is far beyond that"
+    return f"it is {number:,.16g}" if abs(number) <= LARGEST else "it is far out of range"
 
 
 def read_nodes(text: str, findings: ExperimentFindings) -> YamlNode:

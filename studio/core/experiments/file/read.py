@@ -151,7 +151,7 @@ def _prompt(node: YamlNode) -> Iterator[PromptEntry]:
             node.wrong("A prompt is a path, a text, or {id, label, edit, protocol}.")
         return
     if set(node.value) <= {"role", "content"}:
-        node.wrong("A prompt of messages stands in a file of its own: prompts: [chat.json].")
+        node.wrong("A prompt of messages needs a file of its own: prompts: [chat.json].")
         return
     if not set(_PROMPT_KEYS) & set(node.value):  # {prompts/a.txt: label, prompts/b.txt: label}
         for path, item in node.fields():
@@ -241,7 +241,7 @@ def _provider_of(
         yield ProviderEntry(written, label, config, node.span), only
         return
     if written.startswith(FOREIGN_PROVIDERS) or written.endswith((".js", ".py", ".ts", ".mjs")):
-        message = f"The provider {written!r} runs code of its own, which is not done here: "
+        message = f"The provider {written!r} runs code of its own, which is not supported here: "
         node.wrong(f"{message}add a connection for it and name that.", "experiment-unsupported")
         return
     yield ProviderEntry(written, label, config, node.span), only
@@ -393,7 +393,7 @@ def _slice_gates(node: YamlNode) -> Gates:
     """Read the gates of a slice: the share of its rows that pass, under either of two names."""
     for key, item in node.fields():
         if key in key_names("gates") and key not in ("pass_rate", "row_pass_rate"):
-            item.wrong(f"{key} is no gate of a slice; write pass_rate, of its rows.")
+            item.wrong(f"{key} is not a gate of a slice; use pass_rate.")
     return _gates(node)
 
 

@@ -338,7 +338,7 @@ class _LangChain:
         name = item.get("name")
         if not isinstance(name, str) or "{" not in name:
             return item
-        self.losses.append(f"LangChain renders no name of a message: {name!r} is left out.")
+        self.losses.append(f"LangChain does not render names of messages: {name!r} is left out.")
         return {key: value for key, value in item.items() if key != "name"}
 
     def _trimmed(self, content: Json) -> Json:
@@ -360,8 +360,8 @@ class _LangChain:
             if kind not in ("text", "image_url"):
                 if self.format == "jinja2" and not self.is_plain:
                     self.losses.append(
-                        f"A part of type {kind!r} has no place in a Jinja2 template of LangChain; "
-                        "it is left out."
+                        f"A part of type {kind!r} is not possible in a Jinja2 template of "
+                        "LangChain; it is left out."
                     )
                     continue
                 self.losses.append(
@@ -391,7 +391,9 @@ class _LangChain:
             elif key == "tool_call_id" or (key == "name" and isinstance(value, str)):
                 arguments.append(f"{key}={value!r}")
             elif key not in ("role", "content"):
-                self.losses.append(f"The attribute {key} of a {role} message has no place there.")
+                self.losses.append(
+                    f"The attribute {key} of a {role} message is not possible there."
+                )
         if role == "tool" and "tool_call_id" not in item:
             arguments.append("tool_call_id=''")
         return f"{name}({', '.join(arguments)})"
@@ -404,8 +406,8 @@ class _LangChain:
                 yield from _local_file(item.kind, defaults[item.name])
         if choose_protocol(document).protocol != "native":
             yield (
-                "The loop is not in it: the file holds the prompt, which wants the history and "
-                "tools of each step as values."
+                "The loop is not included: the file contains the prompt, which needs the history "
+                "and tools of each step as values."
             )
 
 

@@ -221,7 +221,7 @@ def python_script(source: ExportSource) -> ExportResult:
     document = source.document
     problems: list[Problem] = list(document.problems)
     if document.model.api_type in ("embedding", "image"):
-        message = f"A script runs chats; this prompt asks for {document.model.api_type}."
+        message = f"A script supports chats only; this prompt uses {document.model.api_type}."
         problems.append(_problem("export-not-a-chat", message))
     script = _Script(source)
     text = script.text()
@@ -284,11 +284,11 @@ class _Script:
         for tool in self.tools.stubs:
             where = "" if tool.source == "document" else f" (it comes from {tool.source})"
             yield (
-                f"{tool.name}: no Python function runs it{where}; the script holds a stand-in that "
-                "answers with an error."
+                f"{tool.name}: no Python function runs it{where}; the script contains a "
+                "placeholder that returns an error."
             )
         if self.template.is_plain and self.protocol != "native":
-            yield "The template cannot be rendered at each step, so the model sees no earlier step."
+            yield "The template cannot be rendered at each step: the model gets no earlier steps."
 
     def text(self) -> str:
         """Return the source of the script."""

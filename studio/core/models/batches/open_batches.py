@@ -476,13 +476,13 @@ class OpenAIBatches(RemoteBatches):
                 return BatchReply(name, unanswered=missing)
             return BatchReply(name, fault=self._fault(500, error))
         if not isinstance(response, Mapping):
-            return BatchReply(name, fault=self._client.bad_reply("a line holds no response"))
+            return BatchReply(name, fault=self._client.bad_reply("a line contains no response"))
         status, body = response.get("status_code"), response.get("body")
         if isinstance(status, int) and status >= 300:
             held = body.get("error", body) if isinstance(body, Mapping) else body
             return BatchReply(name, fault=self._fault(status, held))
         if not isinstance(body, Mapping):
-            return BatchReply(name, fault=self._client.bad_reply("a response holds no body"))
+            return BatchReply(name, fault=self._client.bad_reply("a response contains no body"))
         return BatchReply(name, body)
 
     def _fault(self, status: int, error: object) -> ModelError:
@@ -572,7 +572,9 @@ class AnthropicBatches(RemoteBatches):
             case "errored":
                 return BatchReply(name, fault=self._fault(result.get("error")))
             case _:
-                return BatchReply(name, fault=self._client.bad_reply("a result holds no message"))
+                return BatchReply(
+                    name, fault=self._client.bad_reply("a result contains no message")
+                )
 
     def _fault(self, error: Json) -> ModelError:
         held = error.get("error", error) if isinstance(error, Mapping) else error

@@ -256,7 +256,7 @@ DEFAULT_LEVEL: policy.GrammarLevel = "grounded"
 """Level for the bundled model, which needs the full grammar."""
 
 _SEED = 1
-_WAITING = "Waiting for the embedded model to end another reply …"
+_WAITING = "Waiting until the embedded model has finished another reply …"
 _STEP_TOKENS = 256
 _CHAT_TOKENS = 512
 _LONG_PROMPT = 250
@@ -426,7 +426,7 @@ class EmbeddedModel:
         return ModelError(
             "server-error",
             f"The embedded model stopped answering ({type(error).__name__}).",
-            "Run again: it was started anew.",
+            "Run again: it was restarted.",
             retryable=True,
         )
 

@@ -188,7 +188,7 @@ class EmbeddedServer:
             await self._process.stdin.drain()
             line = await asyncio.wait_for(self._process.stdout.readline(), _START_SECONDS)
         except (TimeoutError, ConnectionError) as error:
-            raise self._cannot_start(weights, "it did not answer") from error
+            raise self._cannot_start(weights, "it did not respond") from error
         answer = json.loads(line or b"{}")
         if "port" not in answer:
             raise self._cannot_start(weights, str(answer.get("error", "its process ended")))
@@ -207,7 +207,7 @@ class EmbeddedServer:
             "crashed",
             f"The embedded model {weights.name!r} cannot start: {reason}."
             + (f" It said: {words}" if words else ""),
-            "The file may be broken, of an unknown kind, or too big for this machine's memory.",
+            "The file may be damaged, of an unknown kind, or too large for this machine's memory.",
         )
 
     def _last_words(self) -> str:

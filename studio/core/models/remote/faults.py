@@ -173,7 +173,7 @@ class UnsupportedParameterError(ModelError):
         super().__init__(
             "unsupported-parameter",
             message,
-            f"Take {parameter!r} out of the options, or choose another model.",
+            f"Remove {parameter!r} from the options, or choose another model.",
         )
         self.parameter = parameter
         """First part of the parameter's path in the body."""
@@ -264,7 +264,9 @@ def status_fault(
     )
     if key == "bad-request":
         if name := refused_parameter(said, error, words.fields):
-            return UnsupportedParameterError(f"{target.name} takes no {name!r}.{quoted}", name)
+            return UnsupportedParameterError(
+                f"{target.name} does not accept {name!r}.{quoted}", name
+            )
         if "credit balance" in said:
             key = "no-quota"
         elif "content_filter" in (error.get("code"), error.get("type")):

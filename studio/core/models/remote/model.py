@@ -292,7 +292,7 @@ class RemoteModel:
         try:
             await asyncio.wait({opening}, timeout=_SLOW_SECONDS)
             if not opening.done():
-                yield ReplyNotice(f"Waiting for {self._target.name} to begin its reply …")
+                yield ReplyNotice(f"Waiting for {self._target.name} to start its reply …")
             stream, first = await opening
             reading = ReplyStream(
                 stream,
@@ -331,7 +331,7 @@ class RemoteModel:
             if isinstance(error, TimeoutError):
                 raise ModelError(
                     "timeout",
-                    f"{self._target.name} did not begin to answer in {seconds:g} s.",
+                    f"{self._target.name} did not start its reply within {seconds:g} s.",
                     "Run again, or allow more time in the connection.",
                     retryable=True,
                 ) from None

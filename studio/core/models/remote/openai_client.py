@@ -306,7 +306,7 @@ class OpenAIClient:
             return ModelError(
                 "too-large",
                 f"{self._target.name} was stopped: {much}.",
-                "What had come is kept. Allow more in the connection "
+                "The received part is kept. Allow more in the connection "
                 "(reply_megabytes, event_megabytes).",
             )
         if isinstance(error, APIStatusError):
@@ -325,7 +325,7 @@ class OpenAIClient:
         """Return the error for an unexpected answer."""
         return ModelError(
             "bad-reply",
-            f"{self._target.name} gave no usable reply: {what}.",
+            f"{self._target.name} returned no usable reply: {what}.",
             f"Check that the address is the one of {self._api} (it usually ends in /v1), and try "
             "again.",
         )
@@ -339,7 +339,7 @@ class OpenAIClient:
         return faults.RetryLaterError(
             "bad-reply",
             f"{self._target.name} sent an event {what}.",
-            "What had come is kept. Run again; where it stays so, check that the address is the "
+            "The received part is kept. Run again; if that fails, check that the address is the "
             f"one of {self._api} (it usually ends in /v1).",
         )
 
@@ -432,7 +432,7 @@ async def listed_models(client: OpenAIClient) -> tuple[JsonObject, ...]:
     answer = await client.ask("get", _LISTS.get(provider, "/models"), seconds=_SECONDS)
     found = _models_in(answer, provider)
     if found is None:
-        raise client.bad_reply("its list of models is not one")
+        raise client.bad_reply("its list of models is invalid")
     return await _described(client, found) if client.connection.kind == "ollama" else found
 
 
@@ -502,7 +502,7 @@ async def _plain_get(address: str, path: str | None) -> str:
         while piece := await reader.read(_MOST_LISTED_BYTES):
             answer += piece
             if len(answer) > _MOST_LISTED_BYTES:
-                raise ValueError("a list of models is not so long")
+                raise ValueError("its list of models is too long")
     finally:
         writer.close()
     start, _, body = answer.partition(b"\r\n\r\n")
@@ -540,7 +540,7 @@ async def vectors_of(
     body = {"model": model, "input": list(texts), "encoding_format": "float"}
     vectors = _vectors(await client.ask("post", path, body, seconds=_SECONDS))
     if len(vectors) != len(texts) or len(set(map(len, vectors))) != 1:
-        raise client.bad_reply("it holds no vector for each text")
+        raise client.bad_reply("it does not contain a vector for each text")
     return vectors
 
 

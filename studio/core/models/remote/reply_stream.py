@@ -149,7 +149,7 @@ class ReplyStream:
                 raise ModelError(
                     "too-large",
                     f"The reply of {self._target.name} has more than {most:,} {what}.",
-                    "What had come is kept.",
+                    "The received part is kept.",
                 )
 
     async def _next(self) -> list[object]:
@@ -166,7 +166,7 @@ class ReplyStream:
             raise ModelError(
                 "stalled",
                 f"{self._target.name} stopped in the middle of its reply, for {seconds:g} s.",
-                "What had come is kept. Run again.",
+                "The received part is kept. Run again.",
                 retryable=True,
             ) from None
 
@@ -195,7 +195,7 @@ class ReplyStream:
             reply = read_response(value)
         except BadReplyError as error:
             raise self._client.bad_reply(str(error)) from None
-        notice = ReplyNotice(f"{self._target.name} does not stream: the reply came whole.")
+        notice = ReplyNotice(f"{self._target.name} does not stream: the reply arrived as a whole.")
         end = Finished(reply.finish_reason or "unknown")
         made = (notice, *deltas_of(reply, max(1, len(text))), end)
         return tuple(priced(delta, self._price) for delta in made)
@@ -203,8 +203,8 @@ class ReplyStream:
     def _too_long(self) -> ModelError:
         return ModelError(
             "timeout",
-            f"{self._target.name} did not end its reply in {self._call_seconds:g} s.",
-            "What had come is kept. Allow more time in the connection (call_seconds).",
+            f"{self._target.name} did not finish its reply within {self._call_seconds:g} s.",
+            "The received part is kept. Allow more time in the connection (call_seconds).",
         )
 
     def _cut_off(self) -> ModelError:
@@ -212,7 +212,7 @@ class ReplyStream:
         return RetryLaterError(
             "cut-off",
             f"The reply of {self._target.name} broke off{when}.",
-            "What had come is kept. Run again.",
+            "The received part is kept. Run again.",
         )
 
 

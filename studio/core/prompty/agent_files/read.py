@@ -119,7 +119,7 @@ def template_problems(text: str, start: int) -> Iterator[Problem]:
         elif opened and opened[-1][0] == name:
             opened.pop()
         else:
-            yield _problem(f"{tag[0]} closes nothing that is open.", place)
+            yield _problem(f"{tag[0]} closes no open block.", place)
     for name, place in opened:
         yield _problem(f"No {{{{/{name}}}}} ends this block.", place)
 
@@ -145,7 +145,7 @@ def _tag_problems(tag: re.Match[str], name: str, place: Span) -> Iterator[Proble
             values += word[0] != ")"
     values -= 1
     if (tag["mark"] or "") == "#" and name in _ONE_VALUE and values != 1:
-        yield _problem(f"{{{{#{name}}}}} takes one value; this one has {values}.", place)
+        yield _problem(f"{{{{#{name}}}}} takes one value; this has {values}.", place)
     elif name == "role" and values == 1:
         yield from _role_problems(tag, place)
     elif values > 0 and (tag["mark"] or "#") == "#" and name not in (*_HELPERS, *_COMPARING):
@@ -361,7 +361,7 @@ def _unknown(kind: AgentFileKind, key: str, entry: FrontMatterEntry) -> Problem:
     fixes = (Fix(f"Change to {near!r}", (TextEdit(entry.key, near),)),) if near else ()
     # Agents ignore such keys silently (945 keys in 150 skills of one repository); only the
     # standard's `skills-ref validate` rejects them.
-    message = f"The key {key!r} means nothing in a file of this kind ({KINDS[kind].title})."
+    message = f"The key {key!r} has no effect in a file of this kind ({KINDS[kind].title})."
     return Problem("agent-file-key", Severity.WARNING, message, entry.key, fixes)
 
 
@@ -369,10 +369,10 @@ def _value_problems(
     key: str, rule: KeyRule, value: Json, entry: FrontMatterEntry
 ) -> Iterator[Problem]:
     if rule.beyond_standard:
-        message = f"{key!r} is a key of Claude Code or VS Code; the open standard does not know it."
+        message = f"{key!r} is a key of Claude Code or VS Code; it is not in the open standard."
         yield Problem("agent-file-portable", Severity.HINT, message, entry.key)
     if rule.instead:
-        message = f"{key!r} is out of use; write {rule.instead!r}."
+        message = f"{key!r} is deprecated; write {rule.instead!r}."
         yield Problem("agent-file-old-key", Severity.HINT, message, entry.key)
     if value is None and not rule.needed:
         return
@@ -398,7 +398,7 @@ def _skill_problems(
         return
     normal = unicodedata.normalize("NFKC", name.strip())
     broken = {
-        "is written in small letters": normal != normal.lower(),
+        "must be in lower case": normal != normal.lower(),
         "has letters, digits and hyphens only": not normal.replace("-", "a").isalnum(),
         "has hyphens only between words, one at a time": "--" in f"-{normal}-",
     }
@@ -408,5 +408,5 @@ def _skill_problems(
     folder = unicodedata.normalize("NFKC", path.parent.name)
     if folder and folder != normal:
         fix = Fix(f"Change to {folder!r}", (TextEdit(place, folder),))
-        message = f"The name of a skill is that of its folder, {folder!r}."
+        message = f"The name of a skill must be that of its folder, {folder!r}."
         yield Problem("agent-file-name", Severity.ERROR, message, place, (fix,))

@@ -431,14 +431,14 @@ def _report_kind(
     """Report if the type of media is guessed, unknown, or not that of the URL."""
     found = kind_of_source(source)
     if token.word:
-        text = f"The type {token.word!r} is not known; it is sent as {kind}."
+        text = f"The type {token.word!r} is unknown; it is sent as {kind}."
         talk.report("media-type-unknown", Severity.WARNING, text, span)
     elif not token.is_said and kind != "image":
-        text = f"This is taken for {kind} by its address; say it in the brackets: ![{kind}](…)."
+        text = f"This is treated as {kind} because of its address; write: ![{kind}](…)."
         talk.report("media-type-guessed", Severity.WARNING, text, span)
     elif kind == "image" and found not in (None, "image") and not _is_path(source):
         # The content of a file beside the prompt shows its type (`media_files`).
-        text = f"This says image, and its address is of {found}; providers take pictures here."
+        text = f"This is marked as an image, but its address is {found}; providers need pictures."
         talk.report("media-type-mismatch", Severity.WARNING, text, span)
 
 

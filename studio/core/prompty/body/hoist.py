@@ -273,7 +273,7 @@ def _add_not_list(problems: list[Problem], value: Json, place: Span) -> None:
     """Report that a section is not a list, or that a reference in it has no value."""
     if isinstance(value, str) and whole_reference(value) is not None:
         return
-    message = "A tools: section holds a list of tools."
+    message = "A tools: section must contain a list of tools."
     problems.append(Problem("tools-not-list", Severity.ERROR, message, place))
 
 
@@ -313,7 +313,7 @@ def _tool_of(rendered: Json, span: Span | None, used: Collection[str]) -> Hoiste
     if isinstance(name, int | float) and not isinstance(name, bool):
         name = str(name)  # `id: 3` is the id "3"
     if not isinstance(name, str) or not name:
-        raise _NoToolError("tool-without-id", "This tool has no id; give it one.")
+        raise _NoToolError("tool-without-id", "This tool has no id; add one.")
     kind = rendered.get("type", rendered.get("kind"))
     options, reference = rendered.get("options"), ""
     if isinstance(options, str) and whole_reference(options) is not None:

@@ -102,7 +102,7 @@ def _is_own_text(document: PromptDocument, span: Span | None) -> bool:
 
 def _problem(document: PromptDocument, span: Span | None, name: str | None, line: str) -> Problem:
     who = f"The value of {name!r}" if name else "A value"
-    message = f"{who} holds the role marker {line.strip()!r}; it stays text."
+    message = f"{who} contains the role marker {line.strip()!r}; it stays text."
     start = document.body.start
     return Problem("injected-marker", Severity.WARNING, message, span or Span(start, start))
 
@@ -201,8 +201,7 @@ def _read_section(talk: Conversation, marker: sections.Marker, end: int, role: R
         if without_threads(below).strip():
             line = masked.read(marker.span.start, marker.span.end).strip()
             text = (
-                f"The text below {line} is not part of the thread: it is a {role} message of "
-                "its own."
+                f"The text below {line} is not part of the thread: it is a separate {role} message."
             )
             talk.report("text-below-thread", Severity.WARNING, text, marker_span)
         return role
@@ -210,7 +209,7 @@ def _read_section(talk: Conversation, marker: sections.Marker, end: int, role: R
     head = SectionHead(role, attributes, origin)
     for key in ("role", "content"):
         if key in attributes and talk.document.dialect == "section":
-            text = f"The attribute {key!r} is what the section says already; it is left out."
+            text = f"The attribute {key!r} is already set by the section; it is left out."
             talk.report("attribute-taken", Severity.WARNING, text, marker_span)
     kind = attributes.get("type")
     if talk.document.dialect == "section" and kind is not None:
@@ -227,10 +226,10 @@ def _read_section(talk: Conversation, marker: sections.Marker, end: int, role: R
 def _report_type(talk: Conversation, kind: str, role: Role, place: Span | None) -> None:
     """Report a content type that is unknown or belongs to another role."""
     if kind not in _KNOWN_TYPES:
-        text = f"The content type {kind!r} is not known; its content is read as text."
+        text = f"The content type {kind!r} is unknown; its content is read as text."
         talk.report("unknown-content-type", Severity.HINT, text, place)
     elif kind == "tool_result" and role != "tool":
-        text = "A tool's result stands in a section tool[tool_call_id=…]:; this is read as text."
+        text = "A tool's result needs a section tool[tool_call_id=…]:; this is read as text."
         talk.report("type-of-other-role", Severity.WARNING, text, place)
     elif kind in sections.YAML_TYPES and role != "assistant":
         text = f"Only the assistant calls tools: providers refuse a call of the {role}."
@@ -289,7 +288,7 @@ def _read_tools(talk: Conversation, marker: sections.Marker, end: int) -> tuple[
     for tool in tools:
         if tool.dynamic_inputs:
             names = ", ".join(map(repr, tool.dynamic_inputs))
-            text = f"The tool {tool.id!r} is made with the value of {names}; it asks for approval."
+            text = f"The tool {tool.id!r} contains the value of {names}; it needs approval."
             talk.report("dynamic-tool", Severity.HINT, text, tool.span)
     _report_duplicates(talk, tools)
     return tools

@@ -237,9 +237,7 @@ class SourceYaml:
         return entry is not None and self.document.source.text[entry.value.start] in "\"'|>"
 
     def _report_spread(self, reference: Reference, path: KeyPath) -> None:
-        message = (
-            f"{self._written(reference)} gives no keys and values, which are wanted beside others."
-        )
+        message = f"{self._written(reference)} returns no keys and values, which are needed here."
         entry = self._entries.get(path)
         self.problems.append(
             Problem("tool-options", Severity.ERROR, message, entry.key if entry else self.span)

@@ -25,7 +25,7 @@ def check_inputs(document: PromptDocument) -> Iterator[Problem]:
             if not item.name:
                 yield Problem("input-without-name", Severity.ERROR, "This has no name.", place)
             elif item.name in seen:
-                message = f"{item.name!r} is declared twice; the first declaration counts."
+                message = f"{item.name!r} is declared twice; only the first declaration is used."
                 yield Problem("duplicate-input", Severity.ERROR, message, place)
             seen.add(item.name)
             yield from _check_values(document, item, place)
@@ -56,7 +56,7 @@ def _check_values(
             at = _place_of(document, item, what, place)
             yield Problem("default-kind", Severity.WARNING, message, at)
         elif item.enum and value not in item.enum:
-            message = f"The {what} of {item.name!r} is none of its enumValues."
+            message = f"The {what} of {item.name!r} is not in its enumValues."
             at = _place_of(document, item, what, place)
             yield Problem("default-not-allowed", Severity.WARNING, message, at)
 
@@ -83,7 +83,7 @@ def _check_choices(
     if item.kind not in ("string", "integer", "float", "boolean"):
         return
     if any(isinstance(each, list | Mapping) for each in item.enum):
-        message = f"The enumValues of {item.name!r} hold a list or keys, not only plain values."
+        message = f"The enumValues of {item.name!r} contain a list or keys; use plain values only."
         at = _place_of(document, item, "enumValues", _place_of(document, item, "enum", place))
         yield Problem("default-kind", Severity.WARNING, message, at)
 
@@ -234,7 +234,7 @@ def _lone_tool(document: PromptDocument) -> Problem | None:
         return None
     if isinstance(tools, str) and tools and whole_reference(tools) is None:
         message = (
-            "A text is no list of tools, so no tool is sent; begin each with a dash: - name: …"
+            "A text is not a list of tools, so no tool is sent; start each with a dash: - name: …"
         )
         return Problem("tool-without-dash", Severity.WARNING, message, entry.value)
     if document.dialect == "legacy" or not is_lone_tool(tools):
@@ -247,7 +247,7 @@ def _lone_tool(document: PromptDocument) -> Problem | None:
         rest = [f"  {line}" if line.strip() else line for line in lines[1:]]
         edits = [TextEdit(entry.value, "\n".join([f"- {lines[0]}", *rest]))]
     fix = Fix("Make it a list of one tool", tuple(edits))
-    message = "This is one tool where a list of tools is wanted; begin it with a dash: - name: …"
+    message = "This is one tool instead of a list of tools; start it with a dash: - name: …"
     return Problem("tool-without-dash", Severity.ERROR, message, entry.key, (fix,))
 
 
@@ -269,8 +269,8 @@ def _names(document: PromptDocument, places: Places) -> Iterator[Problem]:
             message = "This tool has no name; the model cannot call it."
             if isinstance(item, Mapping) and isinstance(item.get("function"), Mapping):
                 message = (
-                    "This is a tool as a request has it; here name, description and parameters "
-                    "stand beside kind, and not below 'function'."
+                    "This tool has the format of a request; here name, description and "
+                    "parameters belong beside kind, not below 'function'."
                 )
             yield Problem("tool-without-name", Severity.ERROR, message, place)
         elif name in seen:
@@ -314,7 +314,7 @@ def _schema(places: Places, path: KeyPath, item: JsonObject) -> Iterator[Problem
         names = properties.keys() if isinstance(properties, Mapping) else ()
         for name in required if isinstance(required, list) else ():
             if not isinstance(name, str) or name not in names:
-                message = f"The schema requires {name!r}, which is none of its properties."
+                message = f"The schema requires {name!r}, which is not one of its properties."
                 yield Problem("tool-schema", Severity.ERROR, message, place)
         return
     if isinstance(parameters, list):
@@ -340,10 +340,10 @@ def _connection(
     if document.dialect != "prompty" or not isinstance(kind, str) or kind == "function":
         return
     if "connection" not in item:
-        message = f"Prompty 2 wants a connection for a tool of kind {kind!r}."
+        message = f"Prompty 2 requires a connection for a tool of kind {kind!r}."
         near = nearest(kind, ("function",), surely=True)
         if near:
-            message = f"{kind!r} is not a kind of tool that is known; did you mean 'function'?"
+            message = f"{kind!r} is an unknown kind of tool; did you mean 'function'?"
         place = places.value(*path, "kind") or places.nearest(*path)
         fixes = (Fix(f"Change to {near!r}", (TextEdit(place, near),)),) if near else ()
         yield Problem("tool-without-connection", Severity.WARNING, message, place, fixes)
@@ -357,7 +357,7 @@ def _order(document: PromptDocument) -> Iterator[Problem]:
             if index == 1 and not before.role and _is_silent(document.source.slice(before.span)):
                 continue
             if before.role == "tools":
-                message = "There is a tools: section already; put all tools into one."
+                message = "There is already a tools: section; put all tools into one."
             else:
                 message = "tools: must come before any message; move it to the top of the body."
             fixes = _move_up(document, section.span)

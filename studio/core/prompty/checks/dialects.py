@@ -46,10 +46,7 @@ def _bare_references(document: PromptDocument) -> Iterator[Problem]:
     for entry in document.entries:
         found = _BARE.fullmatch(document.source.slice(entry.value).strip("\"'"))
         if found is not None:
-            message = (
-                f"{found[0]} stays as it is written; a variable of the environment is "
-                f"${{env:{found[1]}}}."
-            )
+            message = f"{found[0]} stays unchanged; an environment variable is ${{env:{found[1]}}}."
             edit = TextEdit(entry.value, f"${{env:{found[1]}}}")
             fix = Fix(f"Write ${{env:{found[1]}}}", (edit,))
             yield Problem("bare-reference", Severity.WARNING, message, entry.value, (fix,))
@@ -70,7 +67,9 @@ def _odd_variables(document: PromptDocument) -> Iterator[Problem]:
             start = place.start + len("${env:")
             edit = TextEdit(Span(start, start + len(name)), right)
             fixes = (Fix(f"Write ${{env:{right}}}", (edit,)),)
-        message = f"No variable of the environment is named {name!r}: write letters, digits and _."
+        message = (
+            f"{name!r} is not a valid name of an environment variable: use letters, digits and _."
+        )
         yield Problem("variable-name", Severity.WARNING, message, place, fixes)
 
 
@@ -83,11 +82,11 @@ def _near_references(document: PromptDocument) -> Iterator[Problem]:
         near = _slip_of(found["word"].lower())
         if near is not None:
             place = Span(*found.span("word"))
-            message = f"{found[0]} stays as it is written; did you mean {near!r}?"
+            message = f"{found[0]} stays unchanged; did you mean {near!r}?"
             fix = Fix(f"Change to {near!r}", (TextEdit(place, near),))
             yield Problem("bare-reference", Severity.WARNING, message, place, (fix,))
     for found in _UNCLOSED.finditer(text):
-        message = "This ${ is never closed by }, so it stays as it is written."
+        message = "This ${ is never closed by }, so it stays unchanged."
         fix = Fix("Close it with }", (TextEdit(Span(*found.span("end")), "}"),))
         yield Problem("bare-reference", Severity.WARNING, message, Span(*found.span()), (fix,))
 
@@ -132,8 +131,8 @@ def _legacy(document: PromptDocument) -> Iterator[Problem]:
     place = Span(front.start, front.start) if front else Span(0, 0)
     entry = next((item for item in document.entries if item.path == ("model",)), None)
     message = (
-        f"This is a Prompty 1 file ({document.dialect_reason}). It works here; "
-        "Prompty 2 runtimes refuse it; convert it, and whatever changes is named."
+        f"This is a Prompty 1 file ({document.dialect_reason}). It works here, but Prompty 2 "
+        "runtimes reject it; converting it lists all changes."
     )
     yield Problem("legacy-file", Severity.HINT, message, entry.key if entry else place)
     for name, value in object_of(document.data.get("inputs")).items():
@@ -193,9 +192,7 @@ def check_loop_prompt(document: PromptDocument) -> Iterator[Problem]:
     found = _NO_ANSWER.search(body)
     if found is not None and not is_composed:
         place = Span(*found.span("null")).shift(offset)
-        message = (
-            "This final answer carries no words; let the model put the answer into action_input."
-        )
+        message = "This final answer has no text; let the model put the answer into action_input."
         # The same is written elsewhere, as text or JSON; a remaining one would contradict this one.
         others = chain(_NO_ANSWER.finditer(body), _ANSWER_IS_NULL.finditer(body))
         edits = []
@@ -223,7 +220,7 @@ def _all_required(body: str, offset: int) -> Iterator[Problem]:
         place = Span(*found.span("word")).shift(offset)
         word = found["word"]
         other = "Optional" if word[0] == "R" else "optional"
-        message = f"This calls every argument {word.lower()}, also one that a call may leave out."
+        message = f"This marks every argument as {word.lower()}, including optional ones."
         text = f'{{{{ "{word}" if {path} else "{other}" }}}}'
         fix = Fix("Say it of each argument", (TextEdit(place, text),))
         yield Problem("all-required", Severity.HINT, message, place, (fix,))
@@ -242,7 +239,7 @@ def _without_tools(document: PromptDocument) -> Iterator[Problem]:
         return
     place = min(item.span for item in listed)
     message = (
-        "The prompt lists its tools to the model, and it has none: declare tools:, or name a "
+        "The prompt lists its tools to the model but has none: declare tools:, or name a "
         "Python file of functions under metadata.agent.tools."
     )
     yield Problem("loop-without-tools", Severity.HINT, message, place)
@@ -270,10 +267,7 @@ def _without_user(document: PromptDocument) -> Iterator[Problem]:
         at = document.source.text.rfind("\n", 0, question) + 1
         place = Span(at, question)
     newline = "\r\n" if "\r\n" in document.source.text else "\n"
-    message = (
-        "All of this is a system message, and no message of the user goes with it: some providers "
-        "refuse that."
-    )
+    message = "All of this is a system message without a user message, which some providers reject."
     fix = Fix("Put user: before it", (TextEdit(Span(at, at), f"user:{newline}"),))
     yield Problem("loop-without-user", Severity.WARNING, message, place, (fix,))
 
@@ -286,7 +280,7 @@ def _history(body: str, loop: re.Match[str], end: int, offset: int) -> Iterator[
     at = offset + loop.end()
     name = loop["name"]
     if ".action" in inner and f"{name}.thought" not in inner:
-        message = "The history leaves every Thought out, so the model forgets why it acted."
+        message = "The history omits every Thought, so the model does not see its reasons."
         place = Span(at, at)
         line = f"Thought: {{{{ {name}.thought }}}}\n"
         fix = Fix("Add the Thought line", (TextEdit(place, line),))
@@ -295,7 +289,7 @@ def _history(body: str, loop: re.Match[str], end: int, offset: int) -> Iterator[
     arguments = _ITEMS.search(inner)
     if arguments is not None:
         place = Span(*arguments.span()).shift(at)
-        message = "This writes the arguments without commas and escapes: it is not valid JSON."
+        message = "This writes the arguments without commas and escapes, which is not valid JSON."
         fix = Fix(
             "Write them with tojson", (TextEdit(place, f"{{{{ {name}.arguments | tojson }}}}"),)
         )

@@ -107,8 +107,8 @@ class _Walker:
             written = self.document.source.slice(place)
             starts = (found.end() for found in _DASHES.finditer(written))
             edits = tuple(TextEdit(Span(at, at).shift(place.start), " ") for at in starts)
-            fix = Fix("Put a space behind each dash", edits)
-            message = "A space belongs behind the dash of each item."
+            fix = Fix("Add a space after each dash", edits)
+            message = "A space is missing after the dash of each item."
             return Problem("wrong-type", Severity.WARNING, message, place, (fix,))
         return self._glued_key(value, key.shape, path) if key.container == "one" else None
 
@@ -120,8 +120,8 @@ class _Walker:
         if not self.document.source.slice(place).startswith(found[1]):
             return None  # a quoted text
         colon = Span(place.start + found.end() - 1, place.start + found.end())
-        fix = Fix("Put a space behind it", (TextEdit(Span(colon.end, colon.end), " "),))
-        message = "A space belongs behind this colon."
+        fix = Fix("Add a space after it", (TextEdit(Span(colon.end, colon.end), " "),))
+        message = "A space is missing after this colon."
         return Problem("wrong-type", Severity.WARNING, message, colon, (fix,))
 
     def _unknown(self, name: str, shape: str, path: KeyPath) -> Iterator[Problem]:
@@ -161,13 +161,13 @@ class _Walker:
         same = names.get(name.lower().replace("-", "").replace("_", ""))
         meant = same or nearest(name, known)
         where = f" in {'.'.join(map(str, path[:-1]))}" if path[:-1] else ""
-        message = f"The key {name!r} is not known{where}; it is kept and does nothing."
+        message = f"The key {name!r} is unknown{where}; it is kept but has no effect."
         fixes: tuple[Fix, ...] = ()
         if meant and self.places.key(*path[:-1], meant) is None:
-            message = f"The key {name!r} is not known{where}; did you mean {meant!r}?"
+            message = f"The key {name!r} is unknown{where}; did you mean {meant!r}?"
             fixes = (Fix(f"Change to {meant!r}", (TextEdit(place, meant),)),)
         elif same is not None:
-            message = f"The key {name!r} is not known{where}, and {same!r} is there already."
+            message = f"The key {name!r} is unknown{where}, and {same!r} already exists."
         return Problem("unknown-key", Severity.WARNING, message, place, fixes)
 
     def _legacy(self, name: str, shape: str, path: KeyPath, place: Span) -> Problem:
@@ -192,7 +192,7 @@ class _Walker:
             home = ("model", name)
         else:
             return None
-        message = f"{name!r} does nothing here: it belongs in {'.'.join(map(str, home[:-1]))}."
+        message = f"{name!r} has no effect here: it belongs in {'.'.join(map(str, home[:-1]))}."
         fixes: tuple[Fix, ...] = ()
         entry = self.document.entry(*path)
         value = value_at(self.document.data, path)
@@ -227,7 +227,7 @@ class _Walker:
             word = word or kind_of_word(value)
         if word not in key.values:
             return None
-        message = f"{value!r} is read as {word!r} here; other programs know only that word."
+        message = f"{value!r} is read as {word!r} here; other programs only accept that word."
         place = self._value_place(path)
         fix = Fix(f"Change to {word!r}", (TextEdit(place, word),))
         return Problem("other-word", Severity.WARNING, message, place, (fix,))
@@ -269,7 +269,7 @@ def _glued_name(name: str, shape: str, place: Span) -> Problem | None:
     if other is not None and other[1] in _TABLES[shape]:
         sign = Span(*other.span(2)).shift(place.start)
         fix = Fix("Write a colon", (TextEdit(sign, ": "),))
-        message = f"A colon belongs behind {other[1]!r}."
+        message = f"A colon is missing after {other[1]!r}."
         return Problem("unknown-key", Severity.WARNING, message, place, (fix,))
     if name.startswith("-"):
         sign, what = Span(place.start, place.start + 1), "dash"
@@ -277,8 +277,8 @@ def _glued_name(name: str, shape: str, place: Span) -> Problem | None:
         sign, what = Span(place.start + found.end() - 1, place.start + found.end()), "colon"
     else:
         return None
-    fix = Fix("Put a space behind it", (TextEdit(Span(sign.end, sign.end), " "),))
-    message = f"A space belongs behind this {what}."
+    fix = Fix("Add a space after it", (TextEdit(Span(sign.end, sign.end), " "),))
+    message = f"A space is missing after this {what}."
     return Problem("unknown-key", Severity.WARNING, message, sign, (fix,))
 
 
@@ -340,10 +340,10 @@ def check_front_matter(document: PromptDocument) -> Iterator[Problem]:
         if ends is not None:
             edits.append(TextEdit(Span(ends.start(), len(body)).shift(document.body.start), ""))
     message = (
-        "This stands before the front matter, which begins a file or is none: as it is, all of it "
+        "This precedes the front matter, which must be at the start of the file: now all of it "
         "is text of the prompt."
     )
-    title = "Remove what stands before it" if len(edits) == 1 else "Remove the fence around it"
+    title = "Remove the text before it" if len(edits) == 1 else "Remove the fence around it"
     fix = Fix(title, tuple(edits))
     yield Problem("front-matter-late", Severity.WARNING, message, place, (fix,))
 
@@ -353,8 +353,8 @@ def _odd_front(document: PromptDocument, odd: re.Match[str]) -> Problem:
     places = [Span(*odd.span(name)).shift(document.body.start) for name in ("first", "last")]
     fix = Fix("Write --- above and below it", tuple(TextEdit(place, "---") for place in places))
     message = (
-        f"{odd['first'].strip()!r} begins no front matter, so all of it is text of the prompt: "
-        "three dashes alone on a line do, ---."
+        f"{odd['first'].strip()!r} does not start front matter, so all of it is text of the "
+        "prompt: write three dashes alone on a line, ---."
     )
     return Problem("front-matter-late", Severity.WARNING, message, places[0], (fix,))
 
@@ -380,7 +380,7 @@ def check_written_values(document: PromptDocument) -> Iterator[Problem]:
         elif isinstance(entry.path[-1], int) and not text.startswith(_NOT_PLAIN, start):
             edits = tuple(_dashes(text, entry))
             if edits and isinstance(value_at(document.data, entry.path), str):
-                message = "This is one text: a dash in a deeper column begins no item of the list."
+                message = "This is one text: a dash in a deeper column does not start an item."
                 fix = Fix("Put the dashes below each other", edits)
                 yield Problem("list-staircase", Severity.WARNING, message, entry.value, (fix,))
     yield from _near_model(document)
@@ -427,7 +427,7 @@ def _near_model(document: PromptDocument) -> Iterator[Problem]:
             and word not in words
             and _is_slip(word, other, is_family=other == others[0])
         ):
-            message = f"No model {name!r} is known; did you mean {meant!r}?"
+            message = f"The model {name!r} is unknown; did you mean {meant!r}?"
             fix = Fix(f"Change to {meant!r}", (TextEdit(entry.value, meant),))
             yield Problem("near-model", Severity.WARNING, message, entry.value, (fix,))
             return

@@ -184,7 +184,7 @@ def _list_on_line(document: PromptDocument, body: str, is_fenced: _Predicate) ->
         if is_fenced(found.start()):
             continue
         place = Span(*found.span()).shift(document.body.start)
-        message = "tools: is text here; it stands alone on its line, and the list below it."
+        message = "tools: is text here; write it alone on its line, with the list below."
         fix = Fix("Put the list below", (TextEdit(place, "tools:\n"),))
         yield Problem("near-marker", Severity.WARNING, message, place, (fix,))
 
@@ -295,7 +295,7 @@ def _text_on_line(document: PromptDocument, body: str, is_fenced: _Predicate) ->
         return
     role = found["role"].lower()
     place = Span(found.start("role"), found.end()).shift(document.body.start)
-    message = f"{found['role']}: is text here; a role marker stands alone on its line."
+    message = f"{found['role']}: is text here; write a role marker alone on its line."
     edits = [TextEdit(place, f"{role}:\n")]
     for other in _WITH_TEXT_LATER.finditer(body, found.end()):
         if is_fenced(other.start()) or other["role"].lower() not in ROLES[document.dialect]:
@@ -312,9 +312,9 @@ def _text_on_line(document: PromptDocument, body: str, is_fenced: _Predicate) ->
 def _in_fence(document: PromptDocument, place: Span, count: int) -> Problem:
     more = f" ({count - 1} more like it)" if count > 1 else ""
     if document.dialect == "section":
-        message = f"This role marker stands in a code block, so it is text{more}."
+        message = f"This role marker is in a code block, so it is text{more}."
         return Problem("marker-in-fence", Severity.HINT, message, place)
-    message = f"This role marker stands in a code block and begins a message all the same{more}."
+    message = f"This role marker is in a code block but still starts a message{more}."
     return Problem("marker-in-fence", Severity.WARNING, message, place)
 
 
@@ -344,7 +344,7 @@ def check_attributes(document: PromptDocument) -> Iterator[Problem]:
         if marker is not None:
             if any(str(each.value)[:1] in _CURLY for each in marker.attributes if each.value):
                 message = (
-                    "These quotes are curly and go into the value; attributes have straight ones."
+                    "These quotes are curly and become part of the value; use straight quotes."
                 )
                 fix = Fix("Write straight quotes", (TextEdit(place, line.translate(_STRAIGHT)),))
                 yield Problem("attribute-syntax", Severity.WARNING, message, place, (fix,))
@@ -377,11 +377,11 @@ def _unreadable(document: PromptDocument, role: str, inside: str, place: Span) -
     for meaning, tried in meant:
         right = f"{role}[{tried}]:"
         if tried and read_marker(right, document.dialect) is not None:
-            message = f"This marker cannot be read, so the line is text: {meaning}."
+            message = f"This marker is invalid, so the line is text: {meaning}."
             fix = Fix(f"Write {right}", (TextEdit(place, right),))
             return Problem("attribute-syntax", Severity.WARNING, message, place, (fix,))
     message = (
-        "These attributes cannot be read, so the line is text; "
+        "These attributes are invalid, so the line is text; "
         f'write {role}[key="value", other=1]: alone on the line.'
     )
     return Problem("attribute-syntax", Severity.WARNING, message, place)
@@ -425,9 +425,7 @@ def _unclosed_media(document: PromptDocument, body: str) -> Iterator[Problem]:
         place = span.shift(document.body.start)
         written = body[span.start : span.end]
         is_empty = written.endswith("](")
-        lacks = (
-            "an address and a ) are missing" if is_empty else "a ) is missing behind the address"
-        )
+        lacks = "an address and a ) are missing" if is_empty else "a ) is missing after the address"
         fix = Fix("Close it with )", (TextEdit(Span(place.end, place.end), ")"),))
         message = f"{written!r} is text here: {lacks}."
         yield Problem("near-marker", Severity.WARNING, message, place, () if is_empty else (fix,))

@@ -62,5 +62,5 @@ def _problem(document: PromptDocument, place: Span, key: str) -> Problem:
     in_front = front is not None and front.start <= place.start < front.end
     edits = (TextEdit(place, f"${{env:{variable}}}"),)
     fixes = (Fix(f"Read it from the environment variable {variable}", edits),) if in_front else ()
-    message = "A secret is written in the file; keep it in the environment: ${env:NAME}."
+    message = "The file contains a secret; move it to the environment: ${env:NAME}."
     return Problem("literal-secret", Severity.WARNING, message, place, fixes)

@@ -58,7 +58,7 @@ def check_placeholders(
     for item, found in placeholders:
         place = Span(*found.span()).shift(offset)
         right = f"{{{{ {item} }}}}"
-        message = f"{found[0]!r} is text here; two braces put in the value: {right}."
+        message = f"{found[0]!r} is text here; two braces insert the value: {right}."
         fix = Fix(f"Write {right}", (TextEdit(place, right),))
         yield Problem("single-braces", Severity.WARNING, message, place, (fix,))
     if document.template.format != "jinja2":
@@ -175,7 +175,9 @@ def _escaped_fences(document: PromptDocument) -> Iterator[Problem]:
         return  # its fix removes them too
     edits = tuple(unescaped_fences(document))
     if edits:
-        message = "The backslash before this fence goes to the model; it belongs to a page's code."
+        message = (
+            "The backslash before this fence is sent to the model; it is only needed in web pages."
+        )
         fix = Fix("Take the backslashes away", edits)
         yield Problem("escaped-fence", Severity.WARNING, message, edits[0].span, (fix,))
 
@@ -197,10 +199,10 @@ def _undeclared(document: PromptDocument) -> Iterator[Problem]:
         near = nearest(name, sorted(declared))
         change = Fix(f"Change to {near!r}", tuple(TextEdit(span, near) for span in spans))
         fixes = [change] if near else []
-        hint = f"did you mean {near!r}?" if near else "without a value it renders as nothing."
+        hint = f"did you mean {near!r}?" if near else "without a value, it renders as nothing."
         message = f"{name!r}{often} is not declared as an input; {hint}"
         if name == "loop":
-            message = "'loop' is known inside a 'for' only; here it renders as nothing."
+            message = "'loop' only exists inside a 'for'; here it renders as nothing."
             yield Problem("undeclared-variable", Severity.WARNING, message, spans[0])
             continue
         fixes.append(Fix(f"Declare input {name!r}", declare_inputs(document, {name: kinds[name]})))
@@ -221,7 +223,7 @@ def _unused(document: PromptDocument, told: Set[str]) -> Iterator[Problem]:
         place = item.name_span
         if place is None or not item.name or item.name in used or item.kind in RICH_KINDS:
             continue
-        message = f"The input {item.name!r} is declared and not used."
+        message = f"The input {item.name!r} is declared but not used."
         yield Problem("unused-input", Severity.HINT, message, place)
 
 
@@ -296,7 +298,7 @@ def _of_no_object(document: PromptDocument, use: FieldUse, known: Known) -> Iter
     kind = "a list" if is_list else "a text"
     has_filters = document.template.format == "jinja2"
     if name in _COUNTS and not has_filters:
-        message = f"{what!r} is {kind} and has no {name!r}; give the count as an input of its own."
+        message = f"{what!r} is {kind} and has no {name!r}; pass the count as an input."
         yield Problem("unknown-field", Severity.WARNING, message, use.span)
     elif name in _COUNTS:
         dot = Span(use.span.start - 1, use.span.end)

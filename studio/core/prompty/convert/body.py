@@ -127,7 +127,7 @@ def _section(work: _Body, section: BodySection) -> None:
         return
     if section.role == "thread" and section.marker is not None:
         if "[" in work.document.source.slice(section.marker):
-            work.note("the attributes of thread[…]: have no place in Prompty 2")
+            work.note("the attributes of thread[…]: are not possible in Prompty 2")
         edit = TextEdit(section.marker, work.use(_thread_name(work)))
         work.edits.append(edit)
     elif section.marker is not None:
@@ -167,7 +167,7 @@ def _content(work: _Body, section: BodySection) -> None:
         extra = [item.key for item in token.attributes if item.key != "type"]
         if extra or token.alt is not None:
             lost = ", ".join(extra) or "the alternative text"
-            work.note(f"{source}: {lost} has no place in Prompty 2")
+            work.note(f"{source}: {lost} is not possible in Prompty 2")
 
 
 def _thread_name(work: _Body) -> str:
@@ -210,8 +210,8 @@ def _declared_tool(work: _Body, tool: HoistedTool) -> JsonDict:
     for line in [key for key, value in options.items() if value is None and whole_reference(key)]:
         options.pop(line)
         work.note(
-            f"the tool {tool.id!r}: the keys of {line} cannot stand beside others in a declared "
-            "tool; write them out"
+            f"the tool {tool.id!r}: the keys of {line} cannot be combined with others in a "
+            "declared tool; write them out"
         )
     if "description" in options:
         found["description"] = options.pop("description")
@@ -224,11 +224,13 @@ def _declared_tool(work: _Body, tool: HoistedTool) -> JsonDict:
         found["options"] = tool.reference  # Prompty 2 resolves it there (§4.3)
         if options:
             lost = ", ".join(options)
-            work.note(f"the tool {tool.id!r}: {lost} cannot stand beside {tool.reference}")
+            work.note(f"the tool {tool.id!r}: {lost} cannot be combined with {tool.reference}")
     elif options:
         found["options"] = options
     if tool.type != "function":
-        work.note(f"the tool {tool.id!r}: Prompty 2 wants a connection for its kind {tool.type!r}")
+        work.note(
+            f"the tool {tool.id!r}: Prompty 2 requires a connection for its kind {tool.type!r}"
+        )
     return found
 
 
@@ -315,6 +317,6 @@ def _general_notes(work: _Body) -> None:
     body = work.document.source.slice(work.document.body)
     fences = fenced_ranges(body) if work.document.dialect == "section" else []
     if any(is_inside(fences, marker.span.start) for marker in find_markers(body, "prompty")):
-        work.note("role markers in code blocks begin messages in Prompty 2")
+        work.note("role markers in code blocks start messages in Prompty 2")
     if any(item.protocol == "params" for item in find_references(work.document.source.text)):
         work.note("${params:…} is unknown to Prompty 2: where it stays, its runtimes keep the text")

@@ -63,11 +63,11 @@ def runtime_difference(pair: Compared, to: Dialect) -> str:
         difference = first_difference(own, got)
         if difference and old is not None and _is_undecided(pair.before.document):
             difference = difference if first_difference(old, comparable(got, loose=True)) else ""
-        return f"{name} makes other messages of it: {difference}" if difference else ""
+        return f"{name} creates other messages: {difference}" if difference else ""
     plain = _without_addresses(got)
     difference = first_difference(_without_addresses(old), plain)
     if difference:
-        difference = f"{name} makes other messages of it than {prompty1.RUNTIME}: {difference}"
+        difference = f"{name} creates other messages than {prompty1.RUNTIME}: {difference}"
         return _left_out(pair, old, got) or difference
     if plain != got:
         return "a value is a method of a text there, and both runtimes write its address"
@@ -82,7 +82,7 @@ def old_runtime_difference(pair: Compared) -> str:
         return ""
     if document.dialect == "legacy":
         written = document.source.slice(front)
-        words = f"{prompty1.RUNTIME} ended the front matter at the first ---; now it is read whole"
+        words = f"{prompty1.RUNTIME} ended the front matter at the first ---; now all of it is read"
         return words if _DASHES_INSIDE.search(written) else ""
     old = _as_before(pair)
     if old is None or not _is_undecided(document):
@@ -129,8 +129,8 @@ def _left_out(pair: Compared, old: tuple[Message, ...], got: tuple[Message, ...]
         return ""
     names = ", ".join(repr(each) for each in _names_at_the_end(pair.before))
     return (
-        f"{prompty1.RUNTIME} leaves the last message ({got[-1].role}) out where it is empty, and "
-        f"{prompty2.RUNTIME} sends it: give {names or 'it'} a value"
+        f"{prompty1.RUNTIME} omits an empty last message ({got[-1].role}), but {prompty2.RUNTIME} "
+        f"sends it: give {names or 'it'} a value"
     )
 
 

@@ -194,8 +194,8 @@ def _option_tools(draft: ConversionDraft, files: Files) -> None:
         if not isinstance(value, list):
             draft.move(path, (), "tools")
             draft.losses.append(
-                "model.parameters.tools: the file cannot be read here, and Prompty 2 wants each of "
-                "its tools as {name, kind: function, description, parameters}"
+                "model.parameters.tools: the file cannot be read here, and Prompty 2 needs each "
+                "of its tools as {name, kind: function, description, parameters}"
             )
             return
         draft.notes.append("model.parameters.tools: the file's tools are written out under tools")
@@ -233,9 +233,9 @@ def _samples(draft: ConversionDraft, files: Files) -> None:
             draft.notes.append(f"sample: the values of {given} are written into inputs")
     if not isinstance(sample, Mapping):
         draft.losses.append(
-            "sample: only a mapping of samples has a place, or a file with one that can be read"
+            "sample: only a mapping of samples is possible, or a readable file with one"
         )
-        keep(draft, ("sample",), "only a mapping of samples has a place")
+        keep(draft, ("sample",), "only a mapping of samples is possible")
         return
     inputs = draft.value("inputs")
     if isinstance(inputs, str):

@@ -93,7 +93,7 @@ def _configuration(draft: ConversionDraft) -> None:
     kind = draft.value(*at, "kind")
     if kind not in (None, "key"):
         draft.notes.append(
-            f"model.connection.kind: Prompty 1 knows no connection of kind {kind!r}; write its "
+            f"model.connection.kind: Prompty 1 has no connection of kind {kind!r}; write its "
             "endpoint and key there"
         )
     if draft.has(*at, "kind"):
@@ -111,7 +111,7 @@ def _configuration(draft: ConversionDraft) -> None:
     if draft.has("model", "id"):
         name = "azure_deployment" if is_azure else "name"
         if draft.has(*at, name):
-            draft.notes.append(f"model.connection.{name}: the model's id stands there now")
+            draft.notes.append(f"model.connection.{name}: it now contains the model's id")
             draft.remove(*at, name)
         draft.move(("model", "id"), at, name)
 
@@ -204,7 +204,7 @@ def _declaration(draft: ConversionDraft, path: tuple[str, str], item: JsonObject
         draft.remove(*path, key)
     if lost:
         words = ", ".join(lost)
-        draft.notes.append(f"{'.'.join(path)}: Prompty 1 takes no {words}; left out")
+        draft.notes.append(f"{'.'.join(path)}: Prompty 1 does not support {words}; left out")
 
 
 def _tools(draft: ConversionDraft) -> None:

@@ -77,7 +77,9 @@ def take_byte_order_mark_out(draft: ConversionDraft) -> None:
     """Remove the byte order mark, after which the runtimes find no front matter."""
     if draft.text.startswith("\ufeff"):
         draft.apply([TextEdit(Span(0, 1), "")])
-        draft.notes.append("the byte order mark is taken out: the runtimes cannot read behind it")
+        draft.notes.append(
+            "the byte order mark is removed: the runtimes cannot read the text after it"
+        )
 
 
 def format_string_as_jinja(draft: ConversionDraft) -> None:
@@ -90,7 +92,7 @@ def format_string_as_jinja(draft: ConversionDraft) -> None:
     made = fstring_as_jinja(draft.text[body.start : body.end])
     if made is None:
         draft.losses.append(
-            "the body is a format string with formats, which Jinja2 writes otherwise"
+            "the body is a format string with formats, which Jinja2 writes in another way"
         )
         return
     path = ("template", "format", "kind") if isinstance(inner, Mapping) else ("template", "format")
@@ -154,7 +156,7 @@ def _dashes(draft: ConversionDraft) -> None:
     if edits:
         draft.apply(edits)
         draft.notes.append(
-            "--- in the front matter is written otherwise: the runtimes end it at the first of them"
+            "--- in the front matter is written differently: the runtimes end it at the first ---"
         )
 
 
@@ -191,8 +193,8 @@ def send_last_only_with_text(draft: ConversionDraft, before: PromptDocument) -> 
     )
     words = ", ".join(_names(document, section))
     draft.notes.append(
-        f"the last message ({section.role}) is sent only where {words} has a text: Prompty 1 left "
-        "it out, and Prompty 2 would send it empty"
+        f"the last message ({section.role}) is only sent if {words} has a text: Prompty 1 omitted "
+        "it, and Prompty 2 would send it empty"
     )
 
 

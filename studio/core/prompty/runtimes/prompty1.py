@@ -51,15 +51,15 @@ def check_file(document: PromptDocument) -> Iterator[str]:
     text = document.source.text
     own = split_front_matter(text)
     if text.startswith("\ufeff"):
-        yield "it begins with a byte order mark, and the runtime finds no front matter behind one"
+        yield "it starts with a byte order mark, and the runtime finds no front matter after it"
         return
     if own.front is None:
         yield "it has no front matter, and the runtime finds no body then"
         return
     if _ENDS.search(text, own.front.start, own.front.end) is not None:
-        yield "the front matter holds --- or +++, and the runtime ends it at the first of them"
+        yield "the front matter contains --- or +++, where the runtime ends it"
     if not text[own.body.start :].strip():
-        yield "the body is empty, and the runtime wants one"
+        yield "the body is empty, but the runtime needs one"
     data = document.data
     yield from _unknown(data, ROOT_KEYS, "")
     yield from _model(data.get("model"))
@@ -114,7 +114,7 @@ def _samples_in_a_file(document: PromptDocument) -> bool:
 def _unknown(data: JsonObject, known: frozenset[str], path: str) -> Iterator[str]:
     for key in data:
         if key not in known:
-            yield f"it takes no key {path}{key}"
+            yield f"it does not accept the key {path}{key}"
 
 
 def _properties(value: Json, block: str) -> Iterator[str]:
@@ -173,7 +173,7 @@ def prepare_as_runtime(prepared: Prepared, *, forgiving: bool = False) -> tuple[
         raise RuntimeRefusal(f"it cannot render the template: {error}") from error
     chunks = [chunk for chunk in _MARKER.split(rendered) if chunk.strip()]
     if not chunks:
-        raise RuntimeRefusal("nothing is left of the template")
+        raise RuntimeRefusal("the template is empty")
     if chunks[0].strip().lower() not in ROLES:
         chunks.insert(0, "system")
     if chunks[-1].strip().lower() in ROLES:

@@ -238,7 +238,7 @@ def _tools(value: Json) -> Iterator[str]:
             yield from _empty(item, ("parameters",), f"{path}.")
             yield from _properties(item.get("parameters"), f"{path}.parameters")
         elif item.get("connection") is None:
-            yield f"{path}.connection is missing, which a tool of kind {item.get('kind')!r} wants"
+            yield f"{path}.connection is missing, which a tool of kind {item.get('kind')!r} needs"
         else:
             yield from _connection(item["connection"], f"{path}.connection")
 
@@ -265,18 +265,18 @@ def check_file(document: PromptDocument) -> Iterator[str]:
     """
     text = document.source.text
     if text.startswith("\ufeff"):
-        yield "it begins with a byte order mark, and the runtime finds no front matter behind one"
+        yield "it starts with a byte order mark, and the runtime finds no front matter after it"
         return
     if _OPENING.match(text) is None:
-        yield "it has no front matter, and the runtime reads the whole file as YAML then"
+        yield "it has no front matter, so the runtime reads the whole file as YAML"
         return
     front, body = _split(text)
     if front is None or not body:
-        yield "the body is empty, and the runtime wants one"
+        yield "the body is empty, but the runtime needs one"
         return
     own = split_front_matter(text)
     if own.front is None or text[own.front.start : own.front.end].strip() != front.strip():
-        yield "the front matter holds --- or +++, and the runtime ends it at the first of them"
+        yield "the front matter contains --- or +++, where the runtime ends it"
         return
     yield from load_faults(document.data)
 

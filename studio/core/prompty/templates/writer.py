@@ -61,8 +61,8 @@ def key_problem(name: str, mapping: str, field: str, span: Span) -> Problem:
     return Problem(
         VALUE,
         Severity.WARNING,
-        f"{name!r} is a text (a key of {mapping!r}) and has no field {field!r}, so nothing is put "
-        f"in; loop over a list, or over {mapping}.values().",
+        f"{name!r} is a text (a key of {mapping!r}) and has no field {field!r}, so nothing is "
+        f"inserted; loop over a list, or over {mapping}.values().",
         span,
     )
 
@@ -95,7 +95,7 @@ def escaped_hint(key: str, span: Span) -> Problem:
     return Problem(
         ESCAPED,
         Severity.HINT,
-        f"Mustache escapes {key!r} as HTML here; three braces put it in as it is.",
+        f"Mustache escapes {key!r} as HTML here; three braces insert it unchanged.",
         span,
         (Fix("Use three braces", (TextEdit(span, f"{{{{{{{key}}}}}}}"),)),),
     )
@@ -197,7 +197,9 @@ class Budget:
     def expect(self, size: int) -> None:
         """Refuse a value of `size` code points or items before it is created."""
         if size > self.bounds.value:
-            raise BoundExceededError(f"an expression makes a value of {size:,} characters or items")
+            raise BoundExceededError(
+                f"an expression creates a value of {size:,} characters or items"
+            )
 
     def expect_text(self, value: object, more: int = 0) -> None:
         """Refuse the text of a value, plus `more` code points, before it is created."""
@@ -214,7 +216,7 @@ class Budget:
         self.expect(size)
         self._work -= size
         if self._work < 0:
-            raise BoundExceededError("its expressions make too many values")
+            raise BoundExceededError("its expressions create too many values")
         self._until_clock -= 1 + size // 1_000
 
     def weigh(self, value: object) -> int:
@@ -237,7 +239,7 @@ class Budget:
                     open_.append(item)
             if weight > self.bounds.value:
                 raise BoundExceededError(
-                    f"a list or mapping holds more than {self.bounds.value:,} items"
+                    f"a list or mapping contains more than {self.bounds.value:,} items"
                 )
         return weight
 
@@ -264,7 +266,7 @@ class Budget:
                     open_.append(item)
                 if weight > self.bounds.value + 1:
                     raise BoundExceededError(
-                        f"an expression makes a text of over {self.bounds.value:,} characters"
+                        f"an expression creates a text of over {self.bounds.value:,} characters"
                     )
         return weight - 1
 

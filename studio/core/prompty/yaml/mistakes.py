@@ -84,9 +84,9 @@ def _wrong_sign(
             span, edit = Span(*found.span("span")), found.span("edit")
             if edit[0] == edit[1]:
                 sign = "dash" if found["span"] == "-" else "colon"
-                words = f"a space belongs behind this {sign}"
-                return fixable(words, span, "Put a space behind it", " ", span.end)
-            words = "a colon stands between key and value" + ", and not =" * ("=" in found["edit"])
+                words = f"a space is missing after this {sign}"
+                return fixable(words, span, "Add a space after it", " ", span.end)
+            words = "a colon separates key and value" + ", and not =" * ("=" in found["edit"])
             return fixable(words, span, "Write a colon", ": ", *edit)
     return None
 
@@ -117,7 +117,7 @@ def _block_not_deeper(what: str, place: Span, text: str) -> Mistake | None:
                 return None
             deeper = " " * (line.depth + 2)
             edits = tuple(TextEdit(Span(each.start, each.start), deeper) for each in moved)
-            words = f"the text of this block stands deeper than its key {line.key!r}"
+            words = f"the text of this block must be indented more than its key {line.key!r}"
             first = Span(moved[0].start, moved[0].start + len(moved[0].words))
             return Mistake(words, first, (Fix("Indent the text", edits),))
         lines.append(line)
@@ -164,9 +164,9 @@ def _no_dash(what: str, place: Span, text: str) -> Mistake | None:
     if line.words.startswith("-", line.depth):
         return None
     if not line.key or item == line.key:
-        words = "each item of this list begins with a dash"
+        words = "each item of this list must start with a dash"
         return fixable(words, span, "Write a dash before it", "- ", at)
-    words = "this key stands where the dashes of a list stand"
+    words = "this key is in the column of the dashes of a list"
     if item:
         words += ", and not below its item"
         return fixable(words, span, f"Put it below {item!r}", "  ", line.start)
@@ -183,7 +183,7 @@ def _unquoted_reference(what: str, place: Span, text: str) -> Mistake | None:
         return None
     start, end, *_ = _line_at(text, place.start)
     if whole := _TEMPLATE.match(text, start, end):
-        span, words = Span(*whole.span("value")), "a value with {{ … }} is put in quotes"
+        span, words = Span(*whole.span("value")), "put a value with {{ … }} in quotes"
         return fixable(words, span, "Put it in quotes", in_quotes(whole["value"]))
     depth = dict.fromkeys(_CLOSERS, 0)
     for found in _REFERENCE.finditer(text, start, end):
@@ -191,7 +191,7 @@ def _unquoted_reference(what: str, place: Span, text: str) -> Mistake | None:
         for opener, closer in _CLOSERS.items():
             depth[opener] += gap.count(opener) - gap.count(closer)
         if any(count > 0 for count in depth.values()) and gap.rstrip()[-1:] in (":", ",", "["):
-            words = f"between brackets, {found[0]} is put in quotes: its braces are YAML's own"
+            words = f"between brackets, put {found[0]} in quotes: its braces have a meaning in YAML"
             span = Span(*found.span())
             return fixable(words, span, "Put it in quotes", in_quotes(found[0]))
     return None
@@ -333,9 +333,9 @@ def explain_yaml(what: str, place: Span, text: str) -> Mistake:
             right = in_quotes(value["value"])
             return fixable(ours, place, "Put the text in quotes", right, *value.span("value"))
     if text.startswith("\t", place.start):
-        words = "YAML takes spaces, and this is a tab"
+        words = "YAML needs spaces, but this is a tab"
         return fixable(words, place, "Remove the tab", "", place.start, place.start + 1)
-    return Mistake("this cannot be read as YAML", place)
+    return Mistake("this is not valid YAML", place)
 
 
 def _open_quote(what: str, place: Span, text: str) -> Mistake | None:
@@ -357,7 +357,7 @@ def _odd_start(place: Span, text: str) -> Mistake:
         words = "the front matter is not a template: {% … %} means nothing here"
         return Mistake(words, Span(place.start - 1, place.end))
     value = text[place.start : place.end].rstrip()
-    words = f"a value cannot begin with {odd}; put it in quotes"
+    words = f"a value cannot start with {odd}; put it in quotes"
     end = place.start + len(value)
     return fixable(words, place, "Put it in quotes", in_quotes(value), place.start, end)
 

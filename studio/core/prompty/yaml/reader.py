@@ -139,7 +139,9 @@ def _tab_at(tree: TreeBuilder, at: int) -> Problem:
     while tree.text[end : end + 1] in ("\t", " "):
         end += 1
     place = Span(at, end).shift(tree.offset)
-    message = "Invalid frontmatter: PyYAML, as Prompty's runtimes have it, takes no tab here."
+    message = (
+        "Invalid frontmatter: PyYAML, as Prompty's runtimes have it, does not accept a tab here."
+    )
     fix = Fix("Write a space", (TextEdit(place, " "),))
     return Problem("yaml-tab", Severity.ERROR, message, place, (fix,))
 
@@ -213,10 +215,8 @@ def _replace_odd_blanks(text: str, offset: int, problems: list[Problem]) -> str:
         plain = "".join("" if each in _UNSEEN else " " for each in odd)
         edits.append(TextEdit(place.shift(offset), plain))
     first = places[0].shift(offset)
-    message = (
-        "YAML is indented with spaces, and here stand blanks of another kind (U+{:04X}).".format(
-            ord(next(each for each in text[places[0].start : places[0].end] if each != " "))
-        )
+    message = "YAML is indented with spaces, but these are other blanks (U+{:04X}).".format(
+        ord(next(each for each in text[places[0].start : places[0].end] if each != " "))
     )
     fix = Fix("Write spaces", tuple(edits))
     problems.append(Problem("yaml-character", Severity.ERROR, message, first, (fix,)))
@@ -274,7 +274,7 @@ def _run(tree: TreeBuilder) -> Problem | None:
             return _too_large(tree, "deeply nested", mark.index if mark is not None else 0)
         return _syntax_problem(tree, error)
     except yaml.YAMLError:
-        message = "Invalid frontmatter: it cannot be read as YAML."
+        message = "Invalid frontmatter: it is not valid YAML."
         return tree.problem("yaml-syntax", message, Span(0, 0))
     return None
 
@@ -295,7 +295,7 @@ def _take(tree: TreeBuilder, event: YamlEvent) -> None:
 
 def _too_large(tree: TreeBuilder, what: str, start: int) -> Problem:
     message = (
-        f"This YAML is too {what} to be read whole (at most {MAX_NODES} values, "
+        f"This YAML is too {what} to be read completely (at most {MAX_NODES} values, "
         f"{MAX_DEPTH} levels)."
     )
     return tree.problem("yaml-too-large", message, Span(start, start))
@@ -331,7 +331,7 @@ def _tab_problem(tree: TreeBuilder, tab: re.Match[str] | None, place: Span) -> P
             for found in _TAB_INDENT.finditer(tree.text)
         )
         fixes = (Fix("Indent with spaces", edits),)
-    message = "Invalid frontmatter: YAML is indented with spaces, and here stands a tab."
+    message = "Invalid frontmatter: YAML is indented with spaces, but this is a tab."
     return Problem("yaml-tab", Severity.ERROR, message, place.shift(tree.offset), fixes)
 
 
@@ -437,7 +437,7 @@ class _Values:
         if kind is yaml.AliasEvent:
             if event.anchor not in self._anchors:
                 line = event.start_mark.line + 1
-                raise YamlTextError(f"line {line}: nothing is named {event.anchor!r} before it")
+                raise YamlTextError(f"line {line}: there is no anchor {event.anchor!r} before it")
             value, size = self._anchors[event.anchor]
             self._count(size)
             return value
@@ -455,7 +455,7 @@ class _Values:
     def _count(self, number: int) -> None:
         self._nodes += number
         if self._nodes > MOST_NODES:
-            raise YamlTextError(f"it stands for more than {MOST_NODES:,} values")
+            raise YamlTextError(f"it contains more than {MOST_NODES:,} values")
 
     def _scalar(self, event: Any) -> Json:  # noqa: ANN401 - yaml has no types
         text: str = event.value

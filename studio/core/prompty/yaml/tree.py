@@ -215,7 +215,7 @@ class TreeBuilder:
         if name == "<<":
             return
         if name in frame.keys_seen:
-            message = f"The key {name!r} is written twice here; the last one counts. Remove one."
+            message = f"The key {name!r} occurs twice here; the last one is used. Remove one."
             self.problems.append(self.problem("duplicate-key", message, place))
         frame.keys_seen.add(name)
         frame.entry = len(self.entries)

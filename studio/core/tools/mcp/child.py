@@ -133,7 +133,7 @@ def batch_line(program: str, arguments: Sequence[str]) -> str:
     for word in (program, *arguments):
         wrong = next((each for each in _NEVER_IN_BATCH if each in word), "")
         if wrong:
-            raise OSError(errno.EINVAL, f"{wrong!r} cannot be given to a batch file", word)
+            raise OSError(errno.EINVAL, f"{wrong!r} cannot be passed to a batch file", word)
     return " ".join(f'"{word}"' for word in (program, *arguments))
 
 

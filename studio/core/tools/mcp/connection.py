@@ -243,8 +243,8 @@ _MOST_SAYINGS = 200
 _MOST_PAGES = 100
 _LONGEST_NAME = 80
 _OLD_TASK = (
-    "tool {name!r} is left out: it can only be called as a task of the protocol of 2025-11-25, "
-    "and tasks are spoken as the extension of 2026-07-28"
+    "tool {name!r} is left out: it can only be called as a task of protocol 2025-11-25, but "
+    "tasks are only supported as the extension of 2026-07-28"
 )
 _USUAL_VERSION = "2025-11-25"  # the SDK's default before negotiation
 
@@ -531,5 +531,5 @@ def _innermost(error: BaseException) -> str:
     while isinstance(error, BaseExceptionGroup) and error.exceptions:
         error = error.exceptions[0]
     if isinstance(error, MCPError) and "onnection closed" not in error.message:
-        return f"answers, but not as an MCP server does: {error.message}"
+        return f"responds, but not like an MCP server: {error.message}"
     return str(error) or type(error).__name__

@@ -144,11 +144,11 @@ class ServerLogin:
     async def _open_page(self, address: str) -> None:
         """Ask the user to open the page, and wait until the browser returns."""
         if self.ask is None:
-            raise self._refuse("it asks for a login in a browser, and there is no user to ask")
+            raise self._refuse("it needs a login in a browser, but there is no user")
         self._answer = asyncio.get_running_loop().create_future()
         asked = await self.ask(InputWanted("Log in to use its tools.", url=address))
         if asked.action != "accept":
-            raise self._refuse("it asks for a login, which was declined; Restart asks again")
+            raise self._refuse("it needs a login, which was declined; Restart asks again")
 
     async def _wait(self) -> AuthorizationCodeResult:
         from mcp.shared.auth import AuthorizationCodeResult
@@ -365,14 +365,14 @@ class Connector:
             await asyncio.wait_for(self.child.wait(), _LEAVING_SECONDS)
         code = self.child.exit_code
         if code is None:
-            return "closed its output before it answered"
-        return f"ended before it answered (exit code {code})"
+            return "closed its output before it responded"
+        return f"ended before it responded (exit code {code})"
 
     def _note_unread(self, text: str) -> None:
         self._unread += 1
         if self._unread > _MOST_UNREAD:
             return
-        self._log += f"on its output, where only messages may stand: {text}\n"
+        self._log += f"on its output, where only messages are allowed: {text}\n"
 
 
 def _telling_line(log: str) -> str:

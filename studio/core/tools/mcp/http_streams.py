@@ -27,11 +27,11 @@ _CONNECT_SECONDS = 30.0
 _READ_SECONDS = 300.0
 _LONGEST_QUOTE = 300
 _HINTS = {
-    401: "it asks for a login: give a key in the headers of the server's settings",
-    403: "what was sent as its key does not allow this",
-    404: "nothing answers at this address; an old server may have its own for events (/sse)",
-    405: "this address takes no messages; an old server may have its own for events (/sse)",
-    406: "it does not speak streamable HTTP",
+    401: "it needs a login: set a key in the headers of the server's settings",
+    403: "its key does not allow this",
+    404: "nothing responds at this address; an old server may have another one for events (/sse)",
+    405: "this address accepts no messages; an old server may have another one for events (/sse)",
+    406: "it does not support streamable HTTP",
 }
 
 

@@ -371,13 +371,13 @@ class McpSource:
             text, value, pictures = result.text, result.structured, result.pictures
             status = "error" if result.is_error else "ok"
         except TimeoutError:
-            text = f"{name} was given up after {self._limits.seconds:g} s"
+            text = f"{name} was canceled after {self._limits.seconds:g} s"
             status = "timeout"
             self._check_later(connection)
         except ServerRefusal as error:
             text, status = self._connector.reason(error), "error"
         except ConnectionLost as error:
-            text = f"{self.label} went away while it ran {name}: {self._connector.reason(error)}"
+            text = f"{self.label} disconnected while it ran {name}: {self._connector.reason(error)}"
             status = "crashed"
             await self.restart()
         except BaseException:

@@ -78,7 +78,7 @@ def address_for(found: NamedConnection, endpoint: str, server: str) -> str:
         if _origin(endpoint) != _origin(found.address):
             raise OpenApiError(
                 f"its connection is for {_origin(found.address)}, and its endpoint is another "
-                f"server ({_origin(endpoint)}), which gets no key: take the endpoint out"
+                f"server ({_origin(endpoint)}), which gets no key: remove the endpoint"
             )
         return endpoint
     return server if _origin(server) == _origin(found.address) else found.address
@@ -256,7 +256,7 @@ class ServiceKeys:
         known = self._environment()
         words = {key: expand(str(value or ""), known) for key, value in written.items()}
         if not words["tokenUrl"]:
-            raise OpenApiError("'connection' has a clientId, and nothing names its tokenUrl")
+            raise OpenApiError("'connection' has a clientId, but no tokenUrl")
         secret = words["clientSecret"]
         if secret:
             self._masker.note(

@@ -79,7 +79,7 @@ def read_description(
     """
     files = files if files is not None else OtherFiles()
     if not isinstance(data, Mapping):
-        raise OpenApiError("it is not an OpenAPI description: there is no object at its root")
+        raise OpenApiError("it is not an OpenAPI description: its root is not an object")
     schemas = Schemas(data, files)
     if str(data.get("swagger", "")).startswith("2"):
         data = as_openapi3(data, lambda item: schemas.resolved(item) or object_of(item))

@@ -188,7 +188,7 @@ def _given(
             continue
         if _SURROGATE.search(text_or_json(value)):
             raise serialization.ArgumentError(
-                f"the argument {parameter.key!r} holds half a character"
+                f"the argument {parameter.key!r} contains half a character"
             )
         found[parameter.key] = (parameter, value)
     return found
@@ -224,8 +224,8 @@ def _path(template: str, given: Mapping[str, tuple[OpenApiParameter, Json]]) -> 
         if values and _steps_away(unquote(whole)):
             shown = ", ".join(repr(value) for value in values)
             raise serialization.ArgumentError(
-                f"{shown} in the path would lead to another operation: "
-                "a value with '.' or '..' as a part of its own is not sent"
+                f"{shown} in the path would lead to another operation: a value with a part '.' or "
+                "'..' is not sent"
             )
         segments.append(whole)
     end = "/" if template.endswith("/") and template.strip("/") else ""
@@ -283,15 +283,15 @@ def _add(draft: _Draft, parameter: OpenApiParameter, value: Json, taken: frozens
                 wrong = sorted(taken & value.keys()) if parameter.style != "deepObject" else []
                 if wrong:
                     raise serialization.ArgumentError(
-                        f"the argument {parameter.key!r} holds {wrong[0]!r}, which is the name of "
-                        "another parameter"
+                        f"the argument {parameter.key!r} contains {wrong[0]!r}, which is the name "
+                        "of another parameter"
                     )
             draft.query.extend(serialization.query_pairs(parameter, value))
         case "querystring":
             wrong = sorted(taken & value.keys()) if isinstance(value, Mapping) else []
             if wrong:
                 raise serialization.ArgumentError(
-                    f"the argument {parameter.key!r} holds {wrong[0]!r}, which has another value"
+                    f"the argument {parameter.key!r} contains {wrong[0]!r}, which has another value"
                 )
             draft.query.append(serialization.whole_query(parameter, value))
         case "header":

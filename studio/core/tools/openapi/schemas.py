@@ -189,8 +189,8 @@ def credentials_for(
         missing = [name for name in alternative if name not in keys]
         if ANY not in keys and len(missing) < len(alternative):
             raise OpenApiError(
-                f"{operation.spec.name} wants {' and '.join(alternative)} together, and there is "
-                f"no key for {' and '.join(missing)}: give it under 'keys' of the connection"
+                f"{operation.spec.name} needs {' and '.join(alternative)} together, but there is "
+                f"no key for {' and '.join(missing)}: add it under 'keys' of the connection"
             )
     return ()
 
@@ -267,7 +267,7 @@ class OtherFiles:
         folder = self._path.parent
         path = (folder / name).resolve()
         if not path.is_relative_to(folder):
-            raise OpenApiError("it leads out of the description's folder")
+            raise OpenApiError("it is outside of the description's folder")
         try:
             stamp = stamp_of(path)
             self._bytes += stamp[1]

@@ -171,7 +171,7 @@ def encoded_body(operation: Operation, value: Json) -> tuple[str, str]:
     if isinstance(value, str) and not JSON_TYPE.match(kind):
         return kind, _whole(value)
     if not JSON_TYPE.match(kind) and kind.partition(";")[0].endswith("xml"):
-        raise ArgumentError(f"the argument {BODY!r} is a text here: XML is written out, not made")
+        raise ArgumentError(f"the argument {BODY!r} is a text here: write the XML itself")
     try:
         return kind, _whole(json.dumps(value, ensure_ascii=False, allow_nan=False))
     except ValueError as error:
@@ -244,5 +244,5 @@ def _part(name: str, value: Json, encoding: FieldEncoding) -> str:
 
 def _whole(text: str) -> str:
     if _SURROGATE.search(text):
-        raise ArgumentError(f"the argument {BODY!r} holds half a character")
+        raise ArgumentError(f"the argument {BODY!r} contains half a character")
     return text

@@ -88,10 +88,10 @@ def missing_package_hint(file: Path, interpreter: Interpreter) -> str:
     if interpreter.path is not None:
         return f"it runs in {interpreter.words}: install the package there"
     if _names_its_packages(file):
-        return "its header names packages (PEP 723): install uv, which makes its environment"
+        return "its header names packages (PEP 723): install uv, which creates its environment"
     return (
-        "it runs in the studio's own Python: make a .venv beside it, or name an interpreter by "
-        "metadata.agent.python"
+        "it runs in the studio's own Python: create a .venv beside it, or set "
+        "metadata.agent.python to an interpreter"
     )
 
 

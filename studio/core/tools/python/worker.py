@@ -350,13 +350,13 @@ async def script_python(path: Path, environment: Mapping[str, str]) -> Path:
                 code = await child.wait()
         except TimeoutError as error:
             raise UnusableToolFileError(
-                path, f"uv did not make its environment within {_INSTALL_SECONDS:g} s"
+                path, f"uv did not create its environment within {_INSTALL_SECONDS:g} s"
             ) from error
         finally:
             log = child.take_log().strip()
             await child.close()
         if code != 0:
-            raise UnusableToolFileError(path, f"uv cannot make its environment: {log}")
+            raise UnusableToolFileError(path, f"uv cannot create its environment: {log}")
         text = "".join(lines).strip()
     return Path(text)
 

@@ -106,7 +106,7 @@ def _pydantic_ai(value: object) -> FrameworkTool | None:
     if not hasattr(value, "takes_ctx") or not callable(function):
         return None
     if value.takes_ctx:
-        why_not = "it wants the RunContext of an agent's run, which only that run has"
+        why_not = "it needs the RunContext of an agent's run, which only that run has"
         return FrameworkTool(
             _text(getattr(value, "name", "")), None, why_not=why_not, made_of=function
         )

@@ -128,7 +128,7 @@ def _size_remarks(specs: Sequence[ToolSpec], chosen_by: str) -> Iterator[str]:
     if len(specs) > MOST_TOOLS:
         yield (
             f"{len(specs):,} tools, about {about_tokens(sizes.values()):,} tokens with each "
-            f"request; providers take {MOST_TOOLS}: choose some by {chosen_by}"
+            f"request; providers take {MOST_TOOLS}: select some with {chosen_by}"
         )
     large = [f"{name} ({size // 1024} KB)" for name, size in sizes.items() if size > LARGE_TOOL]
     if large:
@@ -298,22 +298,22 @@ def fault_of(
         A status, whose key and label the caller sets.
     """
     if folder is None:
-        message = "it is not run before the prompt is saved in a folder that you trust"
+        message = "it does not run until the prompt is saved in a folder that you trust"
         return SourceStatus("", "", "untrusted", message)
     place = source_path(declaration)
     for each in (folder, place.parent if place else None):
         if each is not None and not trust.is_trusted(each):
-            message = f"{each} is not trusted, so nothing of it is run"
+            message = f"{each} is not trusted, so none of it runs"
             return SourceStatus("", "", "untrusted", message, folder=each)
     if place is not None and not trust.is_trusted(place):
-        message = f"{place} leads out of the trusted folder, so it is not run"
+        message = f"{place} is outside the trusted folder, so it does not run"
         return SourceStatus("", "", "untrusted", message, folder=place.resolve().parent)
     if isinstance(declaration, McpServer) and declaration.address is None:
         return SourceStatus(
             "",
             "",
             "failed",
-            f"nothing says how to reach the server {declaration.name!r}: "
+            f"there is no command or address for the server {declaration.name!r}: "
             "name it in .mcp.json, or give its connection an endpoint",
         )
     return None
@@ -323,13 +323,13 @@ def waiting(doubt: Doubt) -> SourceStatus:
     """Return the status that something new or changed in a trusted folder needs permission."""
     want = doubt.want
     is_variable = want.key.startswith(GIVEN)
-    what = f"its tools are to be given {want.text}" if is_variable else want.text
+    what = f"its tools would get {want.text}" if is_variable else want.text
     if doubt.before is None:
-        message = f"new in a trusted folder, so it waits until you allow it: {what}"
+        message = f"new in a trusted folder, so it waits for your consent: {what}"
     else:
         before = "; ".join(doubt.before.lines) or "something else"
         now = "; ".join(want.pin.lines) if want.pin is not None else what
-        message = f"not what you allowed, so it waits. Before: {before}. Now: {now}"
+        message = f"it differs from what you allowed, so it waits. Before: {before}. Now: {now}"
     label = VARIABLES if is_variable else want.of
     return SourceStatus(want.key, label, "waiting", message, doubt=doubt)
 
@@ -340,7 +340,7 @@ def remark_on(declaration: SourceDeclaration, find: FindConnection) -> str:
         name = name_of(declaration.connection)
         if name and find(name) is None:
             return (
-                f"the connection {name!r} is not set up here, so no key is sent: add it in "
+                f"the connection {name!r} is not configured here, so no key is sent: add it in "
                 "Run → Connections, or give the tool's own connection an apiKey, as ${env:NAME}"
             )
     return ""

@@ -332,5 +332,5 @@ class RunningSources:
     def _server(self, key: str) -> McpSource:
         source = self.by_key.get(key)
         if not isinstance(source, McpSource):
-            raise ToolSourceError("the server does not run any more")
+            raise ToolSourceError("the server is no longer running")
         return source

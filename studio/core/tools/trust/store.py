@@ -102,9 +102,9 @@ class KnownTool:
 def change_text(change: ToolChange) -> str:
     """Return why a tool needs approval because of its changes, with the difference."""
     if change.before is not None:
-        return "\n".join(["The tool is not what it was:", *change.lines()])
+        return "\n".join(["The tool has changed:", *change.lines()])
     if not change.now.effects:
-        return "The tool is new. Its source does not say whether it changes something."
+        return "The tool is new. Its source does not say whether it has side effects."
     return "The tool is new: you have not allowed it yet."
 
 
@@ -169,8 +169,8 @@ class TooWideError(ValueError):
 
     def __init__(self, folder: Path) -> None:
         super().__init__(
-            f"The folder {folder} is never trusted as a whole; keep the prompt in a folder of its "
-            "own, and trust that."
+            f"The folder {folder} can never be trusted as a whole; move the prompt to a folder of "
+            "its own, and trust that."
         )
 
 

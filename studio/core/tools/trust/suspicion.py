@@ -52,7 +52,7 @@ def suspicions(spec: ToolSpec) -> tuple[str, ...]:
     if decoded:
         found.append(f"It contains an encoded text: {decoded[0][:80]!r}.")
     if any(_is_addressed(text) for text in (*texts, *decoded)):
-        found.append("Its text gives instructions to the model.")
+        found.append("Its text contains instructions to the model.")
     if any(_MARKUP.search(text) for text in texts):
         found.append("It contains markup, which is shown as text.")
     return tuple(found)

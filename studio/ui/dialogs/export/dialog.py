@@ -122,7 +122,7 @@ class ErrorConsents(QtWidgets.QWidget):
             box.deleteLater()
         self.boxes = {}
         for code, problem in errors.items():
-            words = tr("Write it although: {message}").format(message=one_line(problem.message, 90))
+            words = tr("Write it despite: {message}").format(message=one_line(problem.message, 90))
             box = QtWidgets.QCheckBox(words.replace("&", "&&"))
             box.setToolTip(code)
             box.toggled.connect(lambda _: self.changed.emit())
@@ -377,8 +377,8 @@ class ExportDialog(QtWidgets.QDialog):
         count = len(result.losses)
         self.errors.show_errors({} if result.is_impossible else result.errors)
         self.consent.setVisible(bool(count) and not result.is_impossible)
-        one = tr("Write it although one thing is lost or changed")
-        many = tr("Write it although {count} things are lost or changed")
+        one = tr("Write it although one item is lost or changed")
+        many = tr("Write it although {count} items are lost or changed")
         self.consent.setText(by_count(count, one, many))
         self._on_place()
 
@@ -387,16 +387,16 @@ class ExportDialog(QtWidgets.QDialog):
             words = tr("Cannot be exported yet: fix the errors below first")
             self.state.say("circle-x", "error", words)
         elif result.blocked:
-            words = tr("Fix the errors below, or agree to each kind of them")
+            words = tr("Fix the errors below, or accept each kind")
             self.state.say("circle-x", "error", words)
         elif result.needs_consent:
             words = tr("Can be exported, but parts are changed or lost")
             self.state.say("triangle-alert", "warning", words)
         elif result.round_trips and result.judge:
-            words = tr("Checked by the rules of {program}: messages and tools are the same")
+            words = tr("Checked by the rules of {program}: messages and tools are equal")
             self.state.say("circle-check", "success", words.format(program=result.judge))
         elif result.round_trips:
-            words = tr("Checked, and read back by this program only: nothing differs")
+            words = tr("Checked, and read back by this program only: no differences")
             self.state.say("info", "muted", words)
         else:
             words = tr("Checked: no problems were found. No program read it back")
@@ -446,7 +446,7 @@ class ExportDialog(QtWidgets.QDialog):
             words = tr("{program} read the file: the messages are the same")
             self.state.say("circle-check", "success", words.format(program=found.program))
         else:
-            words = tr("{program} reads something else, as the round trips say")
+            words = tr("{program} reads other messages: see the round trips")
             self.state.say("triangle-alert", "warning", words.format(program=found.program))
 
     def _on_failed(self, sentence: str) -> None:

@@ -145,7 +145,7 @@ class ResultTabs(QtWidgets.QTabWidget):
         self.round_trips.setWordWrap(True)
         self.round_trips.setIconSize(QSize(16, 16))
         self._is_judged = False
-        self.ask = QtWidgets.QPushButton(tr("Read it in the program itself"), autoDefault=False)
+        self.ask = QtWidgets.QPushButton(tr("Read it with the program itself"), autoDefault=False)
         self.ask.setToolTip(tr("Let the installed package load the file, and compare the messages"))
         self.ask.hide()
         self.setCornerWidget(self.ask)
@@ -157,7 +157,7 @@ class ResultTabs(QtWidgets.QTabWidget):
     def show_text(self, text: str) -> None:
         """Show the text to write; of a long text, only the beginning."""
         if len(text) > _SHOWN:
-            more = tr("… shown up to here; written whole")
+            more = tr("… shown up to here; the file contains all")
             text = f"{text[:_SHOWN]}\n{more}"
         self.text.setPlainText(text)
 
@@ -175,7 +175,7 @@ class ResultTabs(QtWidgets.QTabWidget):
         title = tr("Round trip {same}/{count}").format(same=same, count=len(round_trips))
         self.setTabText(2, title if round_trips else tr("Round trip"))
         for item in round_trips:
-            name = tr("Values of now") if item.name == VALUES_OF_NOW else item.name
+            name = tr("Current values") if item.name == VALUES_OF_NOW else item.name
             tools = by_count(item.tools, tr("1 tool"), tr("{count} tools"))
             words = tr("{name}: the same ({messages}, {tools})").format(
                 name=name, messages=plural(item.messages, "message"), tools=tools
@@ -184,7 +184,7 @@ class ResultTabs(QtWidgets.QTabWidget):
             row.setData(_IS_SAME, item.is_same)
             self.round_trips.addItem(row)
         if not round_trips:
-            self.round_trips.addItem(tr("There is nothing to be read back from this form."))
+            self.round_trips.addItem(tr("This format cannot be read back."))
         self._paint()
 
     def _paint(self) -> None:

@@ -101,7 +101,7 @@ class KeysPage(FollowsTheme, QtWidgets.QWidget):
         self.apply_keys = QtWidgets.QPushButton(tr("Set"))
         self.clear_keys = kit.push_button(tr("None"), lambda: self._rebind(""))
         self.reset_keys = kit.push_button(tr("Usual"), lambda: self._rebind(None))
-        self.reset_all = kit.push_button(tr("All as usual"), self._reset_all)
+        self.reset_all = kit.push_button(tr("Reset all"), self._reset_all)
         self.note = kit.toned_label("error", wraps=True)
         self._lay_out()
         self._fill()
@@ -173,7 +173,7 @@ class KeysPage(FollowsTheme, QtWidgets.QWidget):
         ]
         if taken:
             self._say(
-                tr("{key} belongs to {names} already.").format(
+                tr("{key} is already used by {names}.").format(
                     key=keys.toString(QKeySequence.SequenceFormat.NativeText),
                     names=", ".join(taken),
                 )
@@ -212,7 +212,7 @@ class KeysPage(FollowsTheme, QtWidgets.QWidget):
             for key, pair in conflicts(self._store.value.shortcuts).items()
         ]
         self._say(
-            tr("One key for two actions does nothing. {names}.").format(names="; ".join(double))
+            tr("A key with two actions does nothing. {names}.").format(names="; ".join(double))
             if double
             else ""
         )

@@ -252,7 +252,7 @@ class EditorAssist(QObject):
 
         Args:
             fix: the fix.
-            text: text that the fix was made for; if the text is another one, nothing is changed.
+            text: text that the fix was made for; if the text has changed, nothing is changed.
         """
         if self._editor.text() != text:
             return False

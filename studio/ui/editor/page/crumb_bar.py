@@ -108,7 +108,7 @@ class CrumbBar(QWidget):
         else:
             self._fill_steps(menu, self._crumbs[index - 1])
         if menu.isEmpty():
-            menu.addAction(tr("Nothing beside it")).setEnabled(False)
+            menu.addAction(tr("No siblings")).setEnabled(False)
         return menu
 
     # -- internals ------------------------------------------------------------------------------

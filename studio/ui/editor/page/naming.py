@@ -49,7 +49,7 @@ class RenameField(NameField):
         self._room = editor.width() - 4
         self.setFont(editor.font())
         self.setAccessibleName(tr("New name of {name!r}").format(name=name))
-        self.setToolTip(tr("Enter renames everywhere, Esc leaves it"))
+        self.setToolTip(tr("Enter renames it everywhere, Esc cancels"))
         self.textEdited.connect(self._fit)
         source, cursor = editor.source(), editor.textCursor()
         cursor.setPosition(source.to_utf16(place.start))
@@ -238,7 +238,7 @@ class Naming(QObject):
             try:
                 self._write(each.files, back=back)
             except ValueError as error:
-                self._editor.tell(tr("The name is kept: {error}").format(error=error))
+                self._editor.tell(tr("The name was not changed: {error}").format(error=error))
 
     def find_uses(self, show: Callable[[str, tuple[Span, ...]], None]) -> None:
         """Find all uses of the input or tool at the caret.

@@ -106,7 +106,7 @@ class DiskBar(QWidget):
         self.is_read_only = self._controller.is_read_only
         if self.is_read_only:
             self._tell(
-                tr("{title} is read-only; changes need another name.").format(
+                tr("{title} is read-only: save changes under another name.").format(
                     title=self._controller.title
                 ),
                 reload=False,

@@ -156,7 +156,7 @@ def _ask_unsaved(parent: QWidget, titles: Sequence[str]) -> _Unsaved:
     box = QMessageBox(parent)
     box.setIcon(QMessageBox.Icon.NoIcon)
     box.setWindowTitle(tr("Unsaved changes"))
-    lost = tr("Without saving they are lost.")
+    lost = tr("They are lost if you do not save them.")
     if len(titles) == 1:
         words = tr("Save the changes to {title}?")
         box.setText(words.format(title=titles[0]))

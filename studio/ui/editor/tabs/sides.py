@@ -75,7 +75,7 @@ class TabGroup(QTabWidget):
             # The state of a run takes precedence over the preview icon; the tooltip shows both.
             waits = page.run_mark == "waiting"
             self.setTabIcon(index, icon("circle-pause" if waits else "circle-play"))
-            tip += "\n" + (tr("Its run waits for you") if waits else tr("Its run goes on"))
+            tip += "\n" + (tr("Its run is waiting for you") if waits else tr("Its run is running"))
         if page.is_looked_at:
             tip += "\n" + tr("Preview tab: double-click it or edit the file to keep it open")
         self.setTabToolTip(index, tip)

@@ -105,7 +105,7 @@ class MediaDrop(QObject):
         own = self._path()
         if own is None:
             self._messages.info(
-                tr("The picture has no place yet."),
+                tr("The picture cannot be saved yet."),
                 tr("Save the prompt first; a pasted picture is saved beside it."),
             )
             return
@@ -122,13 +122,13 @@ class MediaDrop(QObject):
         target = target if target.suffix else target.with_suffix(".png")
         if target.exists():
             self._messages.error(
-                tr("There is a file {name!r} already.").format(name=target.name),
+                tr("A file {name!r} already exists.").format(name=target.name),
                 tr("Choose another name."),
             )
         elif not image.save(str(target)):
             self._messages.error(
                 tr("The picture could not be saved as {name!r}.").format(name=target.name),
-                tr("Use a name that ends in .png or .jpg, in a folder that can be written."),
+                tr("Use a name that ends in .png or .jpg, in a writable folder."),
             )
         else:
             self.insert(target)

@@ -239,7 +239,7 @@ class ParseTracker:
             act(document)
             return
         self._asked = (self._editor.text(), self._editor.textCursor().position(), act)
-        self._editor.tell(tr("The text is still being read…"))
+        self._editor.tell(tr("The text is still being parsed…"))
 
     def take(self, document: PromptDocument) -> None:
         """Set a parsed document and execute the waiting request."""

@@ -56,7 +56,7 @@ def read_picture(source: str, folder: Path | None, limit: int = BYTES_LIMIT) -> 
     if source.startswith("data:"):
         return _from_data(source, limit)
     if "://" in source:
-        return Picture(None, tr("at a network address; not fetched"))
+        return Picture(None, tr("at a network address; not loaded"))
     if folder is None:
         return Picture(None, tr("not read: the prompt is not saved, or its folder is not trusted"))
     try:
@@ -87,9 +87,7 @@ def _decode(data: bytes) -> Picture:
     reader.setAutoTransform(True)
     size = reader.size()
     if not size.isValid():
-        return Picture(
-            None, tr("{size}, no picture that can be shown").format(size=amounts.size(len(data)))
-        )
+        return Picture(None, tr("{size}, cannot be shown").format(size=amounts.size(len(data))))
     note = f"{size.width()} × {size.height()}, {amounts.size(len(data))}"
     if size.width() > _THUMB.width() * 2 or size.height() > _THUMB.height() * 2:
         reader.setScaledSize(size.scaled(_THUMB * 2, Qt.AspectRatioMode.KeepAspectRatio))
@@ -373,9 +371,9 @@ class MessageCard(FollowsTheme, QWidget):
             isinstance(part, TextPart | ToolResultPart) for part in data.message.parts
         ):
             return
-        label = QLabel(tr("Empty: the model gets a message without text."), wordWrap=True)
+        label = QLabel(tr("Empty: the model gets a message with no text."), wordWrap=True)
         if data.is_open_thread:
-            label.setText(tr("The conversation so far goes here; the run inserts it."))
+            label.setText(tr("The run inserts the conversation here."))
         paint_text(label, "muted")
         self._content.addWidget(label)
 

@@ -447,12 +447,12 @@ def _tip(run: TextRun | None) -> str:
     if run.value.warning:
         return run.value.warning
     if not run.value.input:
-        return tr("Made by an expression")
+        return tr("Computed by an expression")
     if run.value.is_sample:
-        return tr("Sample, not sent: a double click gives {input!r} a value").format(
+        return tr("Sample, not sent: double-click to give {input!r} a value").format(
             input=run.value.input
         )
-    return tr("Value of the input {input!r}; a double click edits it").format(input=run.value.input)
+    return tr("Value of the input {input!r}; double-click to edit it").format(input=run.value.input)
 
 
 def _line_of_block(cursor: QtGui.QTextCursor) -> int | None:

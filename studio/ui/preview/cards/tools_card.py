@@ -50,7 +50,7 @@ class ToolsCard(FollowsTheme, QWidget):
         self.options = QLabel(self, wordWrap=True, textFormat=Qt.TextFormat.PlainText)
         """Options of tools of the body with their rendered values."""
         self.options.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self.options.setAccessibleName(tr("Options of the tools, values put in"))
+        self.options.setAccessibleName(tr("Options of the tools, with their values"))
         layout.addWidget(self.options)
         self.setAccessibleName(tr("Tools of this prompt"))
         self.hide()
@@ -118,7 +118,7 @@ class ToolsCard(FollowsTheme, QWidget):
     def _add_hoisted(self, tool: HoistedTool) -> None:
         tip = tr("{type}, from the body's tools: section").format(type=tool.type)
         if tool.dynamic_inputs:
-            tip += tr("; holds values of {names}, so it asks first").format(
+            tip += tr("; contains values of {names}, so it asks first").format(
                 names=", ".join(tool.dynamic_inputs)
             )
         if tool.options or tool.reference:

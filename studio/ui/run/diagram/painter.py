@@ -32,12 +32,10 @@ _LABELS: dict[Node, str] = {
 _TIPS: dict[Node, str] = {
     "prompt": marked("The prompt is rendered; the request is ready to be sent."),
     "model": marked("The model answers."),
-    "reply": marked(
-        "The reply is read: an action, a final answer, or something that cannot be read."
-    ),
-    "action": marked("The tool call that the model asked for, before it runs."),
+    "reply": marked("The reply is parsed: an action, a final answer, or neither."),
+    "action": marked("The tool call that the model requested, before it runs."),
     "tool": marked("The tool runs."),
-    "observation": marked("What the model will get as the tool's result."),
+    "observation": marked("The result of the tool, for the model."),
     "final": marked("The answer, before the run ends."),
     "done": marked("The run has ended with an answer."),
 }

@@ -101,7 +101,7 @@ class LoopDiagram(QWidget):
             if node not in places.nodes:
                 continue
             lines = [label_of(node), notes.get(node, "")]
-            lines += [tr("the run is here")] if node == state.live else []
+            lines += [tr("the run is at this point")] if node == state.live else []
             lines += [tr("breakpoint")] if node in state.breakpoints else []
             name = ", ".join(filter(None, lines))
             parts.append(PaintedPart(name, places.nodes[node].toAlignedRect()))
@@ -235,7 +235,7 @@ class LoopDiagram(QWidget):
         words = tr("Remove the breakpoint") if held else tr("Set a breakpoint")
         stop = menu.addAction(icon("circle-dot"), f"{words}\tF9")
         stop.triggered.connect(partial(self.break_toggled.emit, PLACE_OF_NODE[node]))
-        run = menu.addAction(icon("skip-forward"), tr("Run to here") + tr("\tCtrl+F10"))
+        run = menu.addAction(icon("skip-forward"), tr("Run to this point") + tr("\tCtrl+F10"))
         run.triggered.connect(partial(self.request_run_to.emit, PLACE_OF_NODE[node]))
         menu.addSeparator()
         add_actions(menu, self.window(), ON_RUN)
@@ -294,7 +294,7 @@ class LoopDiagram(QWidget):
             if node in notes:
                 text += f"\n{notes[node]}"
             if node in PLACE_OF_NODE:
-                text += tr("\nRight-click to stop here or to run to here.")
+                text += tr("\nRight-click to set a breakpoint or to run to this point.")
             QToolTip.showText(event.globalPos(), text, self)
             return True
         return super().event(event)

@@ -107,12 +107,10 @@ TABS: tuple[tuple[Tab, str], ...] = (
 """The tabs in order, with their names."""
 
 _EMPTY: dict[Tab, str] = {
-    "messages": marked("The messages of a step appear here, exactly as they are sent."),
-    "request": marked("The request's body appears here, exactly as it goes over the wire."),
-    "reply": marked(
-        "The model's reply appears here as it is written, colored by what it is read as."
-    ),
-    "tool": marked("This step has called no tool. Arguments, result and error stream appear here."),
+    "messages": marked("The messages of a step appear here exactly as they are sent."),
+    "request": marked("The request body appears here exactly as it is sent."),
+    "reply": marked("The model's reply appears here unchanged, colored by how it was parsed."),
+    "tool": marked("This step called no tool. Arguments, result and error stream appear here."),
     "usage": "",
     "watch": "",
 }
@@ -131,7 +129,7 @@ class Inspector(FollowsTheme, QtWidgets.QWidget):
         self._tabs.setSizePolicy(
             QtWidgets.QSizePolicy.Policy.Maximum, QtWidgets.QSizePolicy.Policy.Fixed
         )
-        self._tabs.setAccessibleName(tr("Sides of the step"))
+        self._tabs.setAccessibleName(tr("Details of the step"))
         for _, name in TABS:
             self._tabs.addTab(tr(name))
         self._texts: dict[Tab, StyledText] = {
@@ -274,7 +272,7 @@ class Inspector(FollowsTheme, QtWidgets.QWidget):
         self._summary.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self.only_changes.setText(tr("Changes only"))
         self.only_changes.setCheckable(True)
-        self.only_changes.setToolTip(tr("Fold what is the same as in the step before"))
+        self.only_changes.setToolTip(tr("Hide what has not changed since the previous step"))
         self.search.setPlaceholderText(tr("Find"))
         self.search.setAccessibleName(tr("Find in this tab"))
         self.search.setFixedWidth(112)

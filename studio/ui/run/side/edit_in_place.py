@@ -90,7 +90,7 @@ class MessagesEditor(theme.FollowsTheme, QtWidgets.QWidget):
         self._role.setCurrentText(message.role)
         self._text.setPlainText(message.text)
         kept = [part for part in message.parts if isinstance(part, MediaPart | ToolCallPart)]
-        self._note.setText(tr("Its calls and files stay as they are.") if kept else "")
+        self._note.setText(tr("Its calls and files stay unchanged.") if kept else "")
         self._loading = False
 
     def _on_text_changed(self) -> None:
@@ -185,12 +185,12 @@ class EditInPlace(theme.FollowsTheme, QtWidgets.QWidget):
         )
         self.field = _TextField()
         """The text field."""
-        self.field.setAccessibleName(tr("What is edited"))
+        self.field.setAccessibleName(tr("Edited text"))
         self.field.setFrameShape(QtWidgets.QFrame.Shape.NoFrame)
         self.field.document().setDocumentMargin(12)
         self._highlighter: JsonHighlighter | None = None
         self._messages = MessagesEditor()
-        self._is_error = QtWidgets.QCheckBox(tr("It reports a failure"))
+        self._is_error = QtWidgets.QCheckBox(tr("The result is a failure"))
         self.also_file = QtWidgets.QCheckBox()
         self._only_here = kit.toned_label("muted", tr("This run only"))
         self._hint = kit.toned_label("muted")
@@ -265,7 +265,7 @@ class EditInPlace(theme.FollowsTheme, QtWidgets.QWidget):
         else:
             is_draft = self.field.toPlainText() != self.spec.text
         if is_draft:
-            self._problem.setText(tr("This text is not applied yet. Apply it or cancel it first."))
+            self._problem.setText(tr("This text is not applied yet. First apply or cancel it."))
             self._problem.show()
             self._hint.hide()
             self.field.setFocus()
@@ -324,7 +324,7 @@ class EditInPlace(theme.FollowsTheme, QtWidgets.QWidget):
         self._step.setProperty("primary", "true")
         self._step.setToolTip("Ctrl+Return")
         self.also_file.setToolTip(
-            tr("Keep it beyond this run; otherwise only this run knows of it")
+            tr("Also apply it after this run; otherwise it applies to this run only")
         )
         self._cancel.setToolTip("Esc")
         head = kit.row_of(margins=(16, 8, 8, 8), spacing=8)

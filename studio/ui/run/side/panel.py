@@ -244,9 +244,7 @@ class RunningCall(FollowsTheme, QtWidgets.QWidget):
         self.clock = QtWidgets.QLabel(self)
         self.output_label = kit.ElidedLabel(self)
         self.stop_button = QtWidgets.QPushButton(tr("Stop this call"), self)
-        self.stop_button.setToolTip(
-            tr("The model is informed; the other calls and the run continue")
-        )
+        self.stop_button.setToolTip(tr("The model is told; the other calls and the run continue"))
         kit.row_of(
             self.title,
             self.clock,
@@ -289,7 +287,7 @@ class RunningCalls(QtWidgets.QWidget):
         """The calls by their rows in the step."""
         self._column = kit.column_of(on=self, margins=(16, 4, 8, 4), spacing=4)
         self._timer = repeating_timer(self, self._tick, _TICK_MS)
-        self.setAccessibleName(tr("Calls under way"))
+        self.setAccessibleName(tr("Running calls"))
         self.hide()
 
     def show_view(self, view: RunView) -> None:

@@ -78,8 +78,8 @@ class Console(FollowsTheme, QtWidgets.QWidget):
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.list.setFont(fixed_font(self.font()))
         self.field.setFont(fixed_font(self.font()))
-        self.field.setPlaceholderText(tr("Work out an expression: args, tokens.total …"))
-        self.field.setAccessibleName(tr("Expression to work out at the moment shown"))
+        self.field.setPlaceholderText(tr("Evaluate an expression: args, tokens.total …"))
+        self.field.setAccessibleName(tr("Expression to evaluate at the shown point"))
         line = column_of(self.field, margins=(4, 0, 4, 4))
         column_of((self.list, 1), line, on=self, margins=0, spacing=0)
         self.list.itemClicked.connect(self._on_item)
@@ -194,7 +194,7 @@ class BreakpointList(QtWidgets.QListWidget):
         self.clear()
         for one in self._set.breakpoints:
             met = self._hits.get(one.id, 0)
-            times = tr("   met {count}×").format(count=met) if met else ""
+            times = tr("   hit {count}×").format(count=met) if met else ""
             item = QtWidgets.QListWidgetItem(describe(one) + times)
             item.setData(BREAKPOINT_ID, one.id)
             item.setFlags(item.flags() | Qt.ItemFlag.ItemIsUserCheckable)
@@ -229,7 +229,7 @@ class StatePanel(QtWidgets.QWidget):
         self.tabs = QtWidgets.QTabBar()
         self.variables = VariablesTable()
         self.breakpoints = BreakpointList(
-            tr("None yet: F9 in the prompt, or Ctrl and a click on a state.")
+            tr("None yet: press F9 in the prompt, or Ctrl+click a node of the diagram.")
         )
         self.console = Console()
         self._title = QtWidgets.QLabel()

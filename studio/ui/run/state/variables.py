@@ -86,7 +86,7 @@ class VariablesTable(FollowsTheme, QtWidgets.QTableWidget):
             name.setToolTip(one.name)
             if one.is_changed:
                 name.setFont(strong)
-                changed = tr("Changed since the previous moment")
+                changed = tr("Changed since the previous point")
                 name.setToolTip(f"{one.name}\n{changed}")
             value = QtWidgets.QTableWidgetItem(one.value)
             value.setFont(code)
@@ -95,9 +95,7 @@ class VariablesTable(FollowsTheme, QtWidgets.QTableWidget):
             if not one.edit:
                 value.setFlags(value.flags() & ~Qt.ItemFlag.ItemIsEditable)
             else:
-                value.setToolTip(
-                    tr("{value}\nF2 writes another value here").format(value=one.value)
-                )
+                value.setToolTip(tr("{value}\nF2 changes the value").format(value=one.value))
             self.setItem(index, 0, name)
             self.setItem(index, 1, value)
         if 0 <= row < len(self.rows):

@@ -85,7 +85,7 @@ class SearchBar(QWidget):
 
     def show_fault(self, why: str) -> None:
         """Show that the run cannot be searched."""
-        self.count.setText(tr("not all of the run can be read"))
+        self.count.setText(tr("some of the run cannot be read"))
         self.count.setToolTip(why)
         paint_text(self.count, "error")
 
@@ -110,10 +110,10 @@ class StepsColumn(QWidget):
         self._chosen = -1  # row of the last selected match
         self.timeline = TimelineView()
         self.search = SearchBar()
-        self.follow = push_button(tr("To the newest"), tip=tr("Follow the run"))
-        self.back = push_button(tr("Go back to here"), self.timeline.ask_fork)
+        self.follow = push_button(tr("Go to the newest"), tip=tr("Follow the run"))
+        self.back = push_button(tr("Go back to this point"), self.timeline.ask_fork)
         self.back.setToolTip(
-            tr("Go back to this place on a new branch  ({keys})").format(keys="Ctrl+Return")
+            tr("Go back to this point on a new branch  ({keys})").format(keys="Ctrl+Return")
         )
         self._ways = QWidget()
         row_of(1, self.back, self.follow, on=self._ways, margins=(8, 4, 8, 4), spacing=8)
@@ -167,7 +167,7 @@ class StepsColumn(QWidget):
         self.search.show_count(now, len(found.rows), is_whole=found.is_whole)
 
     def _next_of(self, found: SearchHits) -> int | None:
-        """Return the index of the requested match; None while or if it is not found."""
+        """Return the index of the requested match; None if it is not found (yet)."""
         now, rows = self.timeline.currentIndex().row(), found.rows
         if self._going > 0:
             after = next((at for at, row in enumerate(rows) if row > now), None)

@@ -246,14 +246,14 @@ class TimelineView(QtWidgets.QTableView):
     def menu_of(self, card: StepCard) -> QtWidgets.QMenu:
         """Build the menu of a card; each command creates a branch, and the old one is kept."""
         menu = QtWidgets.QMenu(self, toolTipsVisible=True)
-        back = menu.addAction(icon("git-branch"), tr("Go back to here") + tr("\tCtrl+Return"))
+        back = menu.addAction(icon("git-branch"), tr("Go back to this point") + tr("\tCtrl+Return"))
         back.triggered.connect(partial(self.request_fork.emit, card))
         again = menu.addAction(
-            icon("rotate-ccw"), tr("Run on from here again") + tr("\tCtrl+Shift+Return")
+            icon("rotate-ccw"), tr("Run again from here") + tr("\tCtrl+Shift+Return")
         )
         again.triggered.connect(partial(self.request_rerun.emit, card))
-        now = menu.addAction(icon("refresh-cw"), tr("From here with the open prompt as it is now"))
-        now.setToolTip(tr("Tools answer as they did where the calls are the same"))
+        now = menu.addAction(icon("refresh-cw"), tr("Run from here with the open prompt"))
+        now.setToolTip(tr("Tools return the recorded results for equal calls"))
         now.triggered.connect(partial(self.request_now.emit, card.step))
         if card.kind in EDIT_OF_CARD:
             kind, words = EDIT_OF_CARD[card.kind]
@@ -267,9 +267,9 @@ class TimelineView(QtWidgets.QTableView):
         menu.addSeparator()
         prompt = menu.addAction(icon("file-input"), tr("Open as prompt…"))
         prompt.triggered.connect(partial(self.request_prompt.emit, card.step, False))
-        alike = menu.addAction(icon("file-plus"), tr("Open with the calls like it as cases…"))
+        alike = menu.addAction(icon("file-plus"), tr("Open with similar calls as cases…"))
         alike.triggered.connect(partial(self.request_prompt.emit, card.step, True))
-        case = menu.addAction(icon("plus"), tr("Keep as case of the open prompt"))
+        case = menu.addAction(icon("plus"), tr("Save as case of the open prompt"))
         case.triggered.connect(partial(self.request_case.emit, card.step))
         menu.addSeparator()
         self.folds.add_to(menu, card.step)
@@ -408,12 +408,12 @@ class TimelineFolds(QObject):
         menu = QtWidgets.QMenu(self._view)
         cards = self._cards()
         if len(cards) > _MOST_FILTERED:
-            menu.addAction(tr("This run is too long to be filtered")).setEnabled(False)
+            menu.addAction(tr("This run is too long to filter")).setEnabled(False)
             return menu
         offers: list[tuple[str, CardFilter | None]] = [
             (tr("All steps"), None),
             (tr("Errors"), _errors_only),
-            (tr("Edits and decisions of yours"), _edits_only),
+            (tr("Your edits and decisions"), _edits_only),
         ]
         calls = (card.summary.partition("(")[0] for card in cards if card.kind == "action")
         for name in sorted(set(calls)):

@@ -257,8 +257,8 @@ class PlayedScrubber(FollowsTheme, QWidget):
         self.speed = QToolButton(autoRaise=True)
         self.speed.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.speed.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        self.speed.setAccessibleName(tr("Speed of playing back"))
-        self.speed.setToolTip(tr("How much faster than it was"))
+        self.speed.setAccessibleName(tr("Playback speed"))
+        self.speed.setToolTip(tr("Speed compared with the original run"))
         menu = QMenu(self.speed)
         for speed in SPEEDS:
             menu.addAction(f"{speed}×").triggered.connect(partial(self._choose, speed))

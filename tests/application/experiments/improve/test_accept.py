@@ -59,7 +59,7 @@ def test_a_baseline_that_would_lose_its_name_is_said(bench: Bench) -> None:
         "tests: file://rows.csv\n"
     )
     bench.path.write_text(text)
-    with pytest.raises(ExperimentError, match="has another name"):
+    with pytest.raises(ExperimentError, match="would rename the baseline"):
         with_variants(text, bench.plan().variants[0], "system", TEXTS)
 
 
@@ -79,7 +79,7 @@ def test_the_better_text_is_one_edit_and_only_of_what_was_searched(bench: Bench)
     )
     edit = acceptance(parse(PROMPT, path), found)
     assert apply_edits(PROMPT, [edit]) == PROMPT.replace("Answer in one word.", "Name it.")
-    with pytest.raises(ImproveError, match="was changed since"):
+    with pytest.raises(ImproveError, match="has changed since"):
         acceptance(parse(PROMPT.replace("one word", "words"), path), found)
     with pytest.raises(ImproveError, match="no section"):
         acceptance(parse(PROMPT, path), replace(found, section="Tone"))

@@ -65,7 +65,7 @@ def test_other_words_around_the_same_expressions_are_allowed() -> None:
         (SYSTEM + "\n![thread]\n", "other images, files or threads"),
         (SYSTEM + "\n{% include 'x' %}", "adds expressions"),
         (SYSTEM + "\n{# note #}", "adds expressions"),
-        ("{% endfor %}" + SYSTEM.replace("{% endfor %}", ""), "another order"),
+        ("{% endfor %}" + SYSTEM.replace("{% endfor %}", ""), "The order of its expressions"),
         ("file:///etc/passwd", "names a file"),
         ("  \n", "empty"),
         ("x" * 70_000, "longer than"),
@@ -76,7 +76,7 @@ def test_what_is_refused(text: str, said: str) -> None:
 
 
 def test_a_heading_does_not_leave_its_section() -> None:
-    assert "inside of its section" in refusal("Kind, as ${env:SHOP} is.\n# Other\nMore.", "Tone")
+    assert "leaves its section" in refusal("Kind, as ${env:SHOP} is.\n# Other\nMore.", "Tone")
     assert "no section" in refusal("x", "Nothing")
 
 

@@ -130,7 +130,7 @@ async def test_who_proposes_nothing_of_use_ends_the_search(
     found = await improving.run(ledger)
     assert not found.found
     assert found.report is None
-    assert "proposes nothing that may be used" in found.ended
+    assert "proposes no usable text" in found.ended
     assert len(improving.proposals) == 9
     assert "No text was better" in next(improvement_sentences(found))
 

@@ -26,7 +26,7 @@ async def test_a_full_disk_is_told_and_what_was_finished_stays(
     result = runner.begin()
     (pages,) = execute("PRAGMA page_count").fetchone()
     execute(f"PRAGMA max_page_count = {pages + 2}")
-    with pytest.raises(LedgerError, match=r"is full. Make room on it") as told:
+    with pytest.raises(LedgerError, match=r"is full. Free some space") as told:
         await runner.run(result)
     assert str(ledger.path) in str(told.value)
     await runner.close()

@@ -117,5 +117,5 @@ async def test_variants_that_differ_otherwise_are_compared(
     result, _ = await refusing.run(ledger)
     assert len(refusing.asked) == 6
     report = report_of(ledger, result)
-    assert "cold was asked without temperature: the server does not take it." in report.sentences
+    assert "cold was run without temperature: the server rejects it." in report.sentences
     assert report.variants[1].comparison is not None

@@ -225,7 +225,7 @@ async def test_a_chat_that_a_run_would_change_is_not_asked(
     try:
         estimate = await runner.prepare()
         assert (estimate.equal, estimate.to_send) == (0, 1)
-        assert "none.json, row 1: The call 'c1' has no result behind it" in estimate.faults[0]
+        assert "none.json, row 1: The call 'c1' has no result after it" in estimate.faults[0]
         assert "two.json, row 1: This result answers no open call 'c1'" in estimate.faults[1]
         await runner.run(runner.begin())
     finally:

@@ -44,7 +44,7 @@ def test_the_final_answer_has_a_card_of_its_own() -> None:
 def test_an_error_is_told_where_it_stands() -> None:
     cards = timeline_of(run.at_broken_reply()).cards
 
-    assert [card.title for card in cards[-2:]] == ["Unreadable reply", "The reply cannot be read"]
+    assert [card.title for card in cards[-2:]] == ["Unreadable reply", "The reply is invalid"]
     assert cards[-1].phase == "error"
 
 

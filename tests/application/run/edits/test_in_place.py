@@ -146,5 +146,5 @@ def test_an_answer_of_a_run_is_kept_as_an_example_in_its_own_file_only() -> None
     assert "user:\nQuestion: capital?\n\nassistant:\nThere.\n" in edit.text
     with pytest.raises(NotInFileError, match="another prompt"):
         edits_to_keep(other, PROMPT, spec, result, state)
-    with pytest.raises(NotInFileError, match="being written in"):
+    with pytest.raises(NotInFileError, match="being edited"):
         edits_to_keep(own, f"{PROMPT}More.\n", spec, result, state)

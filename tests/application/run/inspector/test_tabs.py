@@ -105,7 +105,7 @@ def test_the_tool_tab_tells_arguments_check_result_and_error_stream() -> None:
 
     for part in (
         '"fact": "capital of France"',
-        "fit the tool's schema",
+        "match the tool's schema",
         "Paris",
         "reading facts.json",
         "84 ms",
@@ -157,7 +157,7 @@ def test_the_request_tab_shows_what_will_be_sent_and_then_what_was_sent() -> Non
     assert "POST /v1/chat/completions" in sent.summary
 
     past = inspector_view(state, Inspection(1, "request"), InspectionSources())
-    assert "Not kept" in plain_text(past.blocks)
+    assert "Not stored" in plain_text(past.blocks)
 
 
 def test_copying_a_long_request_takes_all_of_it() -> None:

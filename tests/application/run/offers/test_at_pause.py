@@ -38,9 +38,9 @@ def _offer(state: RunState, label: str) -> Offer:
     [
         (
             run.at_request,
-            ["Send the request", "Edit messages…", "Answer in its place…", "Put in a message…"],
+            ["Send the request", "Edit messages…", "Answer in its place…", "Insert a message…"],
         ),
-        (run.at_reply, ["Read the reply", "Edit the reply…"]),
+        (run.at_reply, ["Parse the reply", "Edit the reply…"]),
         (run.at_call, ["Run lookup", "Edit arguments…", "Reject…", "Answer myself…", "Skip"]),
         (run.at_result, ["Send the result to the model", "Edit observation…"]),
         (run.at_answer, ["Accept", "Edit the answer…", "Send back…"]),
@@ -49,9 +49,9 @@ def _offer(state: RunState, label: str) -> Offer:
         (
             run.cut_off,
             [
-                "Let it go on",
+                "Let it continue",
                 "Ask again with 76 tokens",
-                "Accept as it is",
+                "Accept unchanged",
                 "Edit the answer…",
                 "Send back…",
             ],
@@ -135,7 +135,7 @@ def test_a_cut_reply_is_asked_for_again_with_room_for_twice_as_much() -> None:
 
 
 def test_a_problem_that_is_no_step_of_the_loop_is_said_above_the_buttons() -> None:
-    text = "The run cannot be kept: the disk is full. It is in memory."
+    text = "The run cannot be saved: the disk is full. It is in memory."
     state = run.at_call()
     assert state.pause is not None
     assert (offers_of(state).detail, offers_of(state).is_error) == ("", False)

@@ -102,7 +102,7 @@ def test_the_prompt_is_run_again_with_the_results_of_a_run(
     # The call that was made before was not made again; the new one was.
     assert [name for name, _ in tools.called] == ["calculator"]
     comparison = compared.args[0]
-    assert (comparison.left.title, comparison.right.title) == ("The run before", "This run")
+    assert (comparison.left.title, comparison.right.title) == ("Previous run", "This run")
     assert comparison.first_difference is not None
     row = comparison.rows[comparison.first_difference]
     assert (row.left or row.right).step == 2
@@ -182,7 +182,7 @@ def test_stopping_while_the_tools_are_made_ready(qtbot: QtBot, controller: RunCo
 
     controller.start(replace(plan([FINAL]), toolbox=None, open_toolbox=open_toolbox))
     qtbot.waitUntil(lambda: controller.view.is_starting)
-    assert controller.view.sentence == "Making the tools ready"
+    assert controller.view.sentence == "Starting the tools"
     assert controller.view.is_busy
     controller.stop()
     qtbot.waitUntil(lambda: not controller.is_live)
@@ -253,14 +253,14 @@ def test_what_is_offered_after_a_run(qtbot: QtBot, controller: RunController) ->
     state = controller.state
     assert state is not None
     live = [offer.label for offer in offers_for(state, is_record=False).offers]
-    assert live == ["Go on with a message…", "Run again with these results", "Replay exactly"]
+    assert live == ["Continue with a message…", "Run again with these results", "Replay exactly"]
     kept = [offer.ask for offer in offers_for(state, is_record=True).offers]
     assert kept == ["resume", "rerun", "replay"]
     recorded = replace(state, setup=replace(state.setup, program="python agent.py"))
     for is_record in (False, True):
         made = offers_for(recorded, is_record=is_record, asked=RunModel("other"))
         assert made.offers == ()
-        assert made.detail == "A program made these calls. Start it again for another run."
+        assert made.detail == "These are calls of a program. Start the program for another run."
         assert made.title
 
 

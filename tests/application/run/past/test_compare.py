@@ -18,7 +18,7 @@ def test_the_same_way_has_no_difference() -> None:
     comparison = compare(RunSide("A", run.done()), RunSide("B", run.done()))
 
     assert comparison.first_difference is None
-    assert comparison.summary.startswith("Both say the same")
+    assert comparison.summary.startswith("Both are identical")
 
 
 def test_two_ways_part_where_an_observation_differs() -> None:
@@ -85,7 +85,7 @@ def test_request_bodies_are_compared_and_ids_of_servers_are_not() -> None:
     comparison = compare(RunSide("A", one, run.call_of), RunSide("B", one))
     bodies = comparison.bodies(0)
     assert '"seq": 7' in plain_text(bodies.left)
-    assert "Not kept" in plain_text(bodies.right)
+    assert "Not stored" in plain_text(bodies.right)
 
     said = 'assistant:\n→ lookup({"fact": "x"})   [call_0_{}]'
     texts = [said.replace("{}", number) for number in ("84524", "28981")]

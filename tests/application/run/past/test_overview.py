@@ -19,8 +19,8 @@ def test_three_runs_are_held_against_the_first() -> None:
     assert rows["Answer"].cells[0].startswith("The answer is")
     assert rows["Against the first"].cells == (
         "the first",
-        "Both say the same, from the first message to the last.",
-        "Both say the same, from the first message to the last.",
+        "Both are identical.",
+        "Both are identical.",
     )
 
 

@@ -31,7 +31,7 @@ def test_what_is_missing_is_named_with_all_samples_that_the_preview_shows() -> N
     assert refusal.missing == ("city", "days")
     assert refusal.samples == {"city": "Lisbon", "days": 3, "note": "none"}
     assert refusal.text == "These have no value: 'city', 'days'."
-    assert refusal.hint.endswith("what the preview shows: city, days, note.")
+    assert refusal.hint.endswith("the samples of the preview: city, days, note.")
 
 
 def test_samples_are_offered_only_where_a_run_can_begin_with_them() -> None:

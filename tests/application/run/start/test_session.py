@@ -119,8 +119,8 @@ async def test_a_run_that_cannot_be_kept_from_its_first_entry_asks_nobody(tmp_pa
         await session.drive()
     (end,) = session.take()
     assert isinstance(end, Ended)
-    assert end.fault.startswith("The run has not begun, nothing was sent: the history ")
-    assert "cannot be written: it may not be written" in end.fault
+    assert end.fault.startswith("The run did not start, nothing was sent: the history ")
+    assert "cannot be written: it cannot be written" in end.fault
     assert notes == ["closed"]
 
 
@@ -136,5 +136,5 @@ async def test_a_run_whose_end_cannot_be_kept_says_so(tmp_path: Path) -> None:
         await driving
     end = session.take()[-1]
     assert isinstance(end, Ended)
-    assert end.fault.startswith("The end of the run is not kept: the history ")
-    assert "cannot be written: it may not be written" in end.fault
+    assert end.fault.startswith("The end of the run was not saved: the history ")
+    assert "cannot be written: it cannot be written" in end.fault

@@ -77,7 +77,7 @@ async def test_without_vectors_the_words_choose_and_the_run_says_why(answer: obj
 async def test_a_model_without_vectors_and_a_run_without_a_question_ask_nobody() -> None:
     names, why = await reason(plan_for(ScriptedModel([]), "numbers"))
     assert names == ["calculator"]
-    assert "gives no vectors" in why
+    assert "returns no vectors" in why
     with chat_server() as server:
         names, why = await reason(plan_for(model_at(server.url), " "))
         assert (names, server.requests) == (["forecast"], [])

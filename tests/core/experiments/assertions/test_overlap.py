@@ -84,4 +84,4 @@ def test_the_threshold_decides_and_the_reason_says_the_score() -> None:
     assert OVERLAP["gleu"](AssertionSpec("gleu"), "a b c", answer).passed
     strict = OVERLAP["gleu"](AssertionSpec("gleu", threshold=0.6), "a b c", answer)
     assert not strict.passed
-    assert strict.reason == "The GLEU score is 0.5000; it passes from 0.6."
+    assert strict.reason == "The GLEU score is 0.5000; the threshold is 0.6."

@@ -107,11 +107,11 @@ def test_problems_stand_at_their_place(text: str, code: str, place: tuple[int, i
         ("budget: {cost: .nan}", "cost must be a number"),
         (
             "budget: {tokens: 1" + "0" * 400 + "}",
-            "tokens must be from 0 to 1,000,000,000,000,000; it is far beyond that.",
+            "tokens must be from 0 to 1,000,000,000,000,000; it is far out of range.",
         ),
         ("budget: {tokens: 0x" + "F" * 5_000 + "}", "tokens must be a number"),
         ("gates: {pass_rate: 2}", "pass_rate must be from 0 to 1; it is 2."),
-        ("gates: {slices: {tone: {lost_rows: 0}}}", "lost_rows is no gate of a slice"),
+        ("gates: {slices: {tone: {lost_rows: 0}}}", "lost_rows is not a gate of a slice"),
         ("evaluateOptions: {repeat: 1e308}", "repeat must be a number"),
     ],
 )

@@ -21,12 +21,12 @@ def prepared(text: str) -> Prepared:
     ("body", "said"),
     [
         ("system:\nBe kind.\n", ""),
-        ("system:\nBe kind.\n\nuser:\n{{ no }}\n", "leaves the last message (user)"),
-        ("system:\nBe kind.\n\nuser:\nWhy?\n", "makes other messages of it than"),
-        ("system:\nBe quick.\n\nuser:\n{{ no }}\n", "makes other messages of it than"),
+        ("system:\nBe kind.\n\nuser:\n{{ no }}\n", "omits an empty last message (user)"),
+        ("system:\nBe kind.\n\nuser:\nWhy?\n", "creates other messages than"),
+        ("system:\nBe quick.\n\nuser:\n{{ no }}\n", "creates other messages than"),
         (
             "system:\nBe kind.\n\nuser:\n{{ no }}\n\nuser:\n{{ no }}\n",
-            "makes other messages of it than",
+            "creates other messages than",
         ),
     ],
 )

@@ -273,7 +273,7 @@ def test_a_last_message_without_a_text_is_not_sent_as_prompty_1_did_not(
         made = converted(tmp_path, f"---\n{head}---\n{body}")
         assert not made.losses
         assert made.same_messages
-        assert [note for note in made.notes if "is sent only where question" in note]
+        assert [note for note in made.notes if "is only sent if question" in note]
         agent, messages = read_again(tmp_path, made)
         assert messages == [("system", "Be kind.")]
         assert prompty.prepare(agent, {"question": ""})[1:] == []

@@ -246,7 +246,9 @@ def assert_same(path: Path, values: Mapping[str, Any]) -> None:
 def test_the_runtime_ends_the_front_matter_at_the_first_dashes(line: str, tmp_path: Path) -> None:
     path = tmp_path / "a.prompty"
     path.write_text(f"---\nname: x\n{line}\n{TEMPLATE}---\nuser:\nHi\n", encoding="utf-8")
-    assert "ends it at the first" in next(check_file(parse(path.read_text(encoding="utf-8"), path)))
+    assert "where the runtime ends it" in next(
+        check_file(parse(path.read_text(encoding="utf-8"), path))
+    )
     assert "format" in prompty.load(str(path)).instructions
 
 

@@ -17,7 +17,7 @@ LEGACY = (
     [
         ("", "inputs:\n  context: The context\n", 7, "inputs.context.type is missing"),
         ("", "inputs:\n  a: {type: array, is_chat_history: true}\n", 7, "inputs.a.is_chat_history"),
-        ("pi: chat\n", "", 3, "it takes no key pi"),
+        ("pi: chat\n", "", 3, "it does not accept the key pi"),
     ],
 )
 def test_what_the_runtime_of_prompty_1_refuses(

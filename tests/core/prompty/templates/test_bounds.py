@@ -106,7 +106,7 @@ def test_a_hostile_template_ends_in_a_placed_problem(template: str) -> None:
         ("{{ 'aaa'|truncate(-10) }}", "Expected length >= 3, got -10."),
         ("{{ '\\ud800' }}", "\\ud800 is half of a character; write both halves."),
         ("{{ '\\ud800' ~ 1 }}", "half of a character"),
-        ("{% autoescape true %}{{ 1 }}{% endautoescape %}", "'autoescape' does nothing here"),
+        ("{% autoescape true %}{{ 1 }}{% endautoescape %}", "'autoescape' has no effect here"),
     ],
 )
 def test_what_jinja_fails_at_is_a_placed_problem(template: str, message: str) -> None:

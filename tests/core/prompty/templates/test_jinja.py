@@ -310,7 +310,7 @@ def test_a_loop_over_an_object_gives_keys_which_have_no_fields() -> None:
     (problem,) = rendering.problems
     assert problem.severity is Severity.WARNING
     assert problem.message == (
-        "'item' is a text (a key of 'doc.all') and has no field 'title', so nothing is put in; "
+        "'item' is a text (a key of 'doc.all') and has no field 'title', so nothing is inserted; "
         "loop over a list, or over doc.all.values()."
     )
     assert template[problem.span.start - _OFFSET :].startswith("{{ item.title }}")

@@ -47,7 +47,7 @@ def test_an_alias_counts_with_all_that_it_stands_for(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(reader, "MOST_NODES", 4 + 4 + 11 + 25)
     assert read_plain_yaml(text) == read_yaml(text).value
     monkeypatch.setattr(reader, "MOST_NODES", 4 + 4 + 11 + 25 - 1)
-    with pytest.raises(YamlTextError, match="it stands for more than 43 values"):
+    with pytest.raises(YamlTextError, match="it contains more than 43 values"):
         read_plain_yaml(text)
 
 

@@ -239,7 +239,7 @@ async def test_a_stream_of_many_events_may_be_longer_than_one_answer() -> None:
 @pytest.mark.parametrize(
     ("status", "said"),
     [
-        ("401 Unauthorized", "HTTP 401 Unauthorized: it asks for a login"),
+        ("401 Unauthorized", "HTTP 401 Unauthorized: it needs a login"),
         ("405 Method Not Allowed", "HTTP 405 Method Not Allowed"),
         ("500 Internal Server Error", "HTTP 500 Internal Server Error: out of coffee"),
     ],

@@ -70,7 +70,7 @@ def test_a_batch_file_gets_its_arguments_in_quotes() -> None:
 
 @pytest.mark.parametrize("word", ['a" & calc "', "%PATH%", "a\nb", "a\rb", "a\0b"])
 def test_what_a_batch_file_would_read_as_something_else_is_refused(word: str) -> None:
-    with pytest.raises(OSError, match="cannot be given to a batch file"):
+    with pytest.raises(OSError, match="cannot be passed to a batch file"):
         batch_line(NPX, ["ok", word])
 
 

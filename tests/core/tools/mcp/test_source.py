@@ -198,11 +198,11 @@ async def test_allowed_tools_only(server_file: Path) -> None:
         (StdioServer("no-such-program-here"), "cannot be started"),
         (
             StdioServer(sys.executable, ("-c", "import sys; sys.exit('bad day')")),
-            r"ended before it answered \(exit code 1\) \(bad day\)",
+            r"ended before it responded \(exit code 1\) \(bad day\)",
         ),
         (
             StdioServer(sys.executable, ("-c", f"import sys; sys.exit({NODE_SAYS!r})")),
-            r"ended before it answered \(exit code 1\) \(Error: Cannot find module '/x\.js'\)",
+            r"ended before it responded \(exit code 1\) \(Error: Cannot find module '/x\.js'\)",
         ),
         (StdioServer(sys.executable, ("-c", "while True: print('{')")), "did not answer"),
         (StdioServer(sys.executable, ("-c", ""), {"A": "${env:NOT_SET_ANYWHERE}"}), "NOT_SET"),

@@ -322,7 +322,7 @@ async def test_a_connection_that_is_not_set_up_is_said_to_send_no_key(
     session = ToolSession(TrustStore())
     [status] = (await session.load(prompt(OFFICE))).sources
     assert status.state == "ready"
-    assert "'office' is not set up here" in status.message
+    assert "'office' is not configured here" in status.message
     await session.close()
 
 

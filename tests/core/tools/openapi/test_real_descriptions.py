@@ -247,8 +247,8 @@ async def test_files_below_the_folder_are_followed(split: Path) -> None:
         "POST /boats: left out: 'paths/none.yaml#' is not followed: the file cannot be read: "
         "No such file or directory",
         "PUT /planes: left out: '../outside.yaml#' is not followed: "
-        "it leads out of the description's folder",
-        "GET /linked: 'linked.yaml#/Q' is not followed: it leads out of the description's folder",
+        "it is outside of the description's folder",
+        "GET /linked: 'linked.yaml#/Q' is not followed: it is outside of the description's folder",
     )
     (split.parent / "paths" / "pet.yaml").write_text("get: {operationId: other}", encoding="utf-8")
     assert (await source.list_tools())[0].name == "other"
@@ -454,8 +454,8 @@ def test_a_choice_that_fits_nothing_is_said(written: Json, said: str) -> None:
         ('{"openapi": "3.1.0",\n "paths": {,}}', r"not JSON: .* \(line 2, column 12\)"),
         ("openapi: 3.1.0\npaths: [\n", "not YAML: line 3"),
         ("[" * 100_000, "more than 200 levels"),
-        ("a: &a [*b]", "nothing is named 'b'"),
-        ("a: &a\n  b: *a\n", "nothing is named 'a'"),
+        ("a: &a [*b]", "there is no anchor 'b'"),
+        ("a: &a\n  b: *a\n", "there is no anchor 'a'"),
         (
             "&a a: 1\n"
             + "".join(
@@ -464,7 +464,7 @@ def test_a_choice_that_fits_nothing_is_said(written: Json, said: str) -> None:
             ),
             "more than 10,000,000 values",
         ),
-        ("just words", "no object at its root"),
+        ("just words", "its root is not an object"),
     ],
 )
 def test_what_cannot_be_read_is_told_with_its_place(text: str, said: str) -> None:

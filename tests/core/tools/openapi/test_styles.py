@@ -179,7 +179,7 @@ def test_parts() -> None:
 
 def test_xml_is_a_text() -> None:
     assert body_of("application/xml", OBJECT, "<a/>").body == "<a/>"
-    with pytest.raises(ArgumentError, match="XML is written out"):
+    with pytest.raises(ArgumentError, match="write the XML itself"):
         body_of("application/xml", OBJECT, {"a": 1})
     both = {"application/xml": {}, "application/json": {}}
     assert (

@@ -126,6 +126,6 @@ async def test_what_libraries_make_keeps_its_name_or_says_why_not(tmp_path: Path
     finally:
         await source.close()
     assert sorted(problems) == [
-        "asks is not a tool: it wants the RunContext of an agent's run, which only that run has",
+        "asks is not a tool: it needs the RunContext of an agent's run, which only that run has",
         "page is not a tool: it is a resource of FastMCP",
     ]

@@ -239,7 +239,7 @@ async def test_a_function_of_which_nobody_says_what_it_changes_asks_the_first_ti
     await session.load(document)
     box = session.current.toolbox()
     assert box.needs_approval("unknown")
-    assert "does not say whether it changes" in box.why_approval("unknown")
+    assert "does not say whether it has side effects" in box.why_approval("unknown")
     assert not box.needs_approval("reads")
     assert box.needs_approval("sends")
     box.approve("unknown")

@@ -197,7 +197,7 @@ def test_the_proof_names_each_saved_set(window: MainWindow, qtbot: QtBot, tmp_pa
     choose(dialog, "langchain", qtbot)
     rows = [dialog.round_trips.item(row).text() for row in range(dialog.round_trips.count())]
     assert rows == [
-        f"{name}: the same (2 messages, 1 tool)" for name in ("Values of now", "north", "south")
+        f"{name}: the same (2 messages, 1 tool)" for name in ("Current values", "north", "south")
     ]
     assert dialog.tabs.tabText(2) == "Round trip 3/3"
     assert colors_of(dialog.round_trips.item(0).icon().pixmap(16, 16)) == {theme_in_use().success}

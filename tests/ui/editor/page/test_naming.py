@@ -139,7 +139,7 @@ def test_a_long_text_is_read_before_a_name_is_looked_up_and_the_window_does_not_
     before = page.editor.textCursor().position()
     page.names.go_to_definition()
     assert page.editor.textCursor().position() == before
-    assert QToolTip.text() == "The text is still being read…"
+    assert QToolTip.text() == "The text is still being parsed…"
     qtbot.waitUntil(lambda: page.editor.textCursor().position() != before)
     assert page.editor.marks.flashed == "city"
     assert page.editor.textCursor().blockNumber() == 6

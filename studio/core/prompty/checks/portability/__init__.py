@@ -48,7 +48,9 @@ def differences(document: PromptDocument) -> Iterator[RuntimeDifference]:
             pieces, _ = read_mustache(document.source.slice(document.body), document.body.start)
             yield from _of_mustache(document, pieces)
         case "fstring":
-            message = "No runtime of Prompty reads format strings: {name} stays text in all three."
+            message = (
+                "No runtime of Prompty supports format strings: {name} stays text in all three."
+            )
             entry = document.entry("template", "format")
             place = entry.value if entry is not None else document.body
             yield report("portable-format", place, BOTH, message)

@@ -151,7 +151,7 @@ class _Walk:
                 word = str(node.value)
                 place = self._word(node.lineno, word)
                 fix = Fix(f"Write {word.lower()}", (TextEdit(place, word.lower()),))
-                message = f"{word} is a name without a value in TypeScript and C#."
+                message = f"{word} is an undefined name in TypeScript and C#."
                 yield report("portable-expression", place, BOTH, message, fix)
             case nodes.Getitem() if self._source.startswith(".", node.lineno):
                 place = self._program.tag_at(node.lineno)
@@ -174,7 +174,7 @@ class _Walk:
         elif name in _METHODS and not is_loop:
             place = self._word(at, name)
             edit = TextEdit(Span(place.start - 1, place.end), f'["{name}"]')
-            message = f"Python takes .{name} for a method, TypeScript and C# for a field."
+            message = f"Python treats .{name} as a method, TypeScript and C# as a field."
             yield report("portable-lookup", place, BOTH, message, Fix(f'Write ["{name}"]', (edit,)))
 
     def _word(self, at: int, word: str) -> Span:

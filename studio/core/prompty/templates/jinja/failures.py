@@ -65,7 +65,7 @@ def no_field(kind: str, name: str) -> str:
     if name in _COUNTS:
         return f"{what} has no {name!r}; how long it is says the filter 'length'"
     if what == "nothing":
-        return f"there is no value of which {name!r} could be read"
+        return f"there is no value with a field {name!r}"
     known = [each for each in dir(_OF_TYPE.get(kind, object)) if not each.startswith("_")]
     if name in known:
         return f"{what} has no field {name!r}; {name}() with parentheses calls its function"

@@ -50,15 +50,15 @@ _WORDS = {
 
 
 _THEIRS = {
-    "expected name or number": "the name of a field belongs behind this dot",
+    "expected name or number": "the name of a field is missing after this dot",
     "expected subscript expression": "something is missing between these brackets",
     "can't assign to": "a value can only be given to a name",
-    "non-default argument follows": "a parameter without a default stands before those with one",
-    "expected call": "'call' wants a macro with its parentheses",
-    "invalid syntax for function call": "a value without a name stands before those with one",
+    "non-default argument follows": "a parameter without a default must come before those with one",
+    "expected call": "'call' needs a macro with parentheses",
+    "invalid syntax for function call": "a value without a name must come before those with one",
     "You cannot chain multiple tests": "one 'is' follows another; join two tests with 'and'",
     "Block names in Jinja": "the name of a block has no hyphen; write _",
-    "Required blocks can only": "a required block holds nothing but comments",
+    "Required blocks can only": "a required block contains only comments",
     "Exceeds the limit": "this number has too many digits",
 }
 """The studio's texts for Jinja's error messages."""
@@ -125,7 +125,7 @@ def _wrong_end(message: str, source: str, tag: int, span: Span) -> Mistake | Non
     if found == "%}" and word is not None and word[1] in _TAGS:
         words = f"the tag {word[1]!r} begins with {{%, not {{{{"
         return fixable(words, Span(tag, tag + 2), "Write {%", "{%")
-    words = f"a tag that begins with {source[tag : tag + 2]} ends with {closing}, not {found}"
+    words = f"a tag that starts with {source[tag : tag + 2]} ends with {closing}, not {found}"
     return fixable(words, span, f"Write {closing}", closing, start, end)
 
 
@@ -159,7 +159,7 @@ def _unknown_tag(
         return _wrong_block_end(name, source, span, opened)
     if name in ("else", "elif"):
         after = "comes after the 'else' of its 'if', which is the last"
-        where = after if inner == "if" else "stands outside of an 'if'"
+        where = after if inner == "if" else "is outside of an 'if'"
         return Mistake(f"this {name!r} {where}", span)
     if spaced := _SPACED_END.match(source, span.start):
         word = f"end{spaced['block']}"
@@ -169,7 +169,7 @@ def _unknown_tag(
         return fixable(words, span, f"Change to 'end{inner}'", f"end{inner}")
     tag, line = source.rfind("{%", 0, span.start), source[span.end :].split("\n", maxsplit=1)[0]
     if tag >= 0 and "}}" in line.split("%}", maxsplit=1)[0]:
-        words = "a value stands between {{ and }}, not behind {%"
+        words = "write a value between {{ and }}, not after {%"
         return fixable(words, Span(tag, tag + 2), "Write {{", "{{")
     words = f"there is no tag {name!r}"
     if near := nearest(name, _TAGS):
@@ -187,7 +187,7 @@ def _wrong_block_end(
     start, inner = opened[-1]
     lines = source.count("\n", start, span.start)
     where = "in this line" if not lines else f"{lines} lines above" if lines > 1 else "a line above"
-    words = f"the {inner!r} {where} is closed by 'end{inner}', and here stands {name!r}"
+    words = f"the {inner!r} {where} is closed by 'end{inner}', but {name!r} is here"
     around = sum(each == block for _, each in opened[:-1])
     rest = re.findall(rf"\{{%[-+]?[ \t]*(end)?{block}\b", source[span.end :])
     if around > rest.count("end") - rest.count(""):  # later ones do not close the open block
@@ -211,7 +211,7 @@ def _expected(message: str, source: str, span: Span) -> Mistake | None:
         place = Span(len(before) - len("else"), span.end)
         return fixable("'else if' is written 'elif'", place, "Write elif", "elif")
     if wanted in ("}}", "%}") and text.isidentifier():
-        words = "is a word too many: the tag should end before it, or an operator is missing"
+        words = "is not expected: the tag should end before it, or an operator is missing"
         return Mistake(f"{here!r} {words}", span)
     if wanted == "in" and _ENDS.match(source, span.end):
         words = f"the word 'in' is missing before {here!r}"
@@ -227,7 +227,7 @@ def _left_over(message: str, source: str, span: Span) -> Mistake:
     """Translate Jinja's remaining messages to plain sentences."""
     here = source[span.start : span.end] or "the end"
     if message == "tag name expected":
-        return Mistake(f"a tag begins with a word such as 'if' or 'for', and not with {here}", span)
+        return Mistake(f"a tag starts with a word such as 'if' or 'for', not with {here}", span)
     if message.startswith("unexpected '"):
         return Mistake(f"{here} does not belong here", span)
     starts = (ours for theirs, ours in _THEIRS.items() if message.startswith(theirs))

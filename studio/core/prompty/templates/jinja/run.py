@@ -360,7 +360,7 @@ class Runner:
     def _autoescape(self, node: nodes.ScopedEvalContextModifier, scope: Scope) -> None:
         self._faults.add(
             unsupported_problem(
-                "'autoescape' does nothing here: a prompt is not HTML.", self._span(node)
+                "'autoescape' has no effect here: a prompt is not HTML.", self._span(node)
             )
         )
         self._body(node.body, scope)

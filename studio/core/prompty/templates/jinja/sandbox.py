@@ -222,7 +222,7 @@ def guard_filter(name: str, value: Value, given: Sequence[Value], budget: Budget
         _guard_padding(given)
     elif name == "round":
         if any(isinstance(item, int) and abs(item) > 300 for item in given):
-            raise BoundExceededError("'round' is asked for more than 300 digits")
+            raise BoundExceededError("'round' has an argument of more than 300 digits")
     elif name == "replace" and len(given) >= 2:
         _guard_replace(str(value), str(given[0]), str(given[1]), budget)
     elif name == "format":
@@ -230,7 +230,9 @@ def guard_filter(name: str, value: Value, given: Sequence[Value], budget: Budget
     if name in _SQUARE_FILTERS:
         size = len(value) if isinstance(value, str) else budget.weigh(value)
         if size > _MOST_SCANNED:
-            raise BoundExceededError(f"{name!r} is given more than {_MOST_SCANNED:,} characters")
+            raise BoundExceededError(
+                f"{name!r} has an input of more than {_MOST_SCANNED:,} characters"
+            )
 
 
 def guard_method(target: Value, name: str, given: Sequence[Value], budget: Budget) -> None:
@@ -421,5 +423,7 @@ def _range(*bounds: int) -> range:
 
 def _lipsum(n: int = 5, html: bool = False, min: int = 20, max: int = 100) -> str:  # noqa: A002
     if not (0 <= n <= 20 and max <= 1000):
-        raise BoundExceededError("'lipsum' is asked for more than 20 paragraphs of 1,000 words")
+        raise BoundExceededError(
+            "'lipsum' has an argument of more than 20 paragraphs of 1,000 words"
+        )
     return generate_lorem_ipsum(n, html, min, max)

@@ -276,7 +276,7 @@ def mustache(source: str, tag: int) -> Mistake | None:
     if triple := _TRIPLE.match(source, tag):
         right, words = (
             f"{{{{ {triple['path']} }}}}",
-            "three braces are Mustache's; here two put in the value",
+            "three braces are Mustache syntax; here two insert the value",
         )
         return fixable(words, Span(*triple.span()), f"Write {right}", right)
     found = _HANDLEBARS.match(source, tag)
@@ -328,7 +328,7 @@ def _filter_colon(message: str, source: str, tag: int, span: Span) -> Mistake | 
         return None
     behind = source[span.end : _tag_end(source, tag)]
     value = behind.strip("- \t")
-    words = f"the values of a filter stand in parentheses: {name['name']}(…)"
+    words = f"write the arguments of a filter in parentheses: {name['name']}(…)"
     if not value or "|" in value or ":" in value:
         return Mistake(words, span)
     end, right = span.end + behind.index(value) + len(value), f"({value})"
@@ -340,7 +340,7 @@ def _arrow(message: str, source: str, span: Span) -> Mistake | None:
     for start in range(span.start, max(-1, span.start - 3), -1):
         if source.startswith("->", start):
             place = Span(start, start + 2)
-            return fixable("a field is written behind a dot", place, "Write a dot", ".")
+            return fixable("a field is written after a dot", place, "Write a dot", ".")
         if source.startswith(("===", "!=="), start):
             right, place = source[start : start + 2], Span(start, start + 3)
             return fixable(f"a template compares with {right}", place, f"Write {right}", right)
@@ -353,7 +353,7 @@ def _other_word(message: str, source: str, span: Span) -> Mistake | None:
     if here not in _WORDS or "got '" not in message:
         return None
     right = here.lower()
-    return fixable(f"{right!r} is written small", span, f"Write {right}", right)
+    return fixable(f"{right!r} is written in lower case", span, f"Write {right}", right)
 
 
 def _sign(message: str, source: str, tag: int, span: Span) -> Mistake | None:
@@ -364,7 +364,7 @@ def _sign(message: str, source: str, tag: int, span: Span) -> Mistake | None:
     if here in _CURLY:
         end = _tag_end(source, tag)
         right = source[start:end].translate(_STRAIGHT)
-        words = "quotes are straight in a template"
+        words = "use straight quotes in a template"
         return fixable(words, span, "Write straight quotes", right, start, end)
     if entity := _ENTITY.match(source, start):
         right, words = unescape(entity[0]), f"{entity[0]} is HTML; here it is written"
@@ -381,7 +381,7 @@ def _sign(message: str, source: str, tag: int, span: Span) -> Mistake | None:
     if not here.isprintable():
         words = f"here is an invisible character, U+{ord(here):04X}"
         return fixable(words, span, "Remove the character", "")
-    return Mistake(f"{here} means nothing in a template", span)
+    return Mistake(f"{here} has no meaning in a template", span)
 
 
 def _tag_end(source: str, tag: int) -> int:

@@ -147,7 +147,7 @@ def _close(
     if name is not None and not any(section.key == key for section in open_):
         wanted = open_.pop().key
         fix = Fix(f"Change to {wanted!r}", (TextEdit(name, wanted),))
-        message = f"{key!r} is closed here, and {wanted!r} is open"
+        message = f"{key!r} is closed here, but {wanted!r} is open"
         problems.append(syntax_problem(message, name, (fix,)))
         return
     if not any(section.key == key for section in open_):

@@ -58,7 +58,7 @@ class Breakpoints:
 
 
 class Gutter(QWidget):
-    """Painted beside the editor's lines; a click toggles a breakpoint or a fold."""
+    """The strip beside the editor's lines, where a click toggles a breakpoint or a fold."""
 
     request_breakpoint = Signal(int)  # line, from 0, whose breakpoint is toggled
     request_fixes = Signal(int)  # line, from 0, whose light bulb was clicked
