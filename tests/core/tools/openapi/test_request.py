@@ -21,11 +21,12 @@ from studio.core.tools.openapi.description import read_description
 from studio.core.tools.openapi.request import (
     MASK,
     build_request,
+    get_request,
     masked_request,
 )
 from studio.core.tools.openapi.schemas import Credential, OpenApiError, Operation
 from studio.core.tools.openapi.serialization import ArgumentError
-from studio.core.tools.openapi.source import OpenApiSource
+from studio.core.tools.openapi.source import OpenApiSource, check_address
 from tests.support.serving import serving
 
 BASE = "http://api.test/v1"
@@ -329,3 +330,13 @@ async def test_a_refused_call_sends_nothing(tmp_path: Path) -> None:
         assert long.status == "error"
         assert "too long" in long.text
         assert heard == []
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["http://EXAMPLE.org/a", "http://h/a b", "http://h/../a", "http://h:80/a", "http://h/ä"],
+)
+async def test_an_address_that_the_client_would_change_is_refused(address: str) -> None:
+    await check_address(get_request("http://example.org/a%20b?c=d"))
+    with pytest.raises(OpenApiError, match="would be sent as"):
+        await check_address(get_request(address))
