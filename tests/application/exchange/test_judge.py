@@ -9,9 +9,11 @@ from pathlib import Path
 import pytest
 
 from studio.application.exchange.judge import Asked, _compared, judge_export
-from studio.core.export.sent import SentRequest, sent_by_studio
+from studio.core.export.sent import SentRequest, named_connection, sent_by_studio
 from studio.core.export.target import ExportSource
 from studio.core.export.targets import find_target
+from studio.core.models.choice import choose_connection
+from studio.core.models.connections import Connections, address_of, provider_at
 from studio.core.prompty.parse import parse
 
 PROMPT = """---
@@ -181,3 +183,29 @@ def test_a_reference_in_a_text_is_letters_but_in_the_section_dialect(
 def test_the_address_of_gemini_names_the_model() -> None:
     source = ExportSource(parse("---\nmodel: {id: g-1, provider: gemini}\n---\nuser:\nHi\n"))
     assert sent_by_studio(source).address.endswith("/models/g-1:generateContent")
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        "provider: openai",
+        "provider: openai, apiType: responses",
+        "provider: openai, apiType: responses, connection: {endpoint: 'https://h.example/v1'}",
+        "provider: openai, connection: {endpoint: 'https://h.example/v1'}",
+        "provider: foundry, connection: {endpoint: 'https://h.openai.azure.com'}",
+        "provider: azure, apiType: responses, connection: {endpoint: 'https://h.openai.azure.com'}",
+        "provider: anthropic, connection: {endpoint: 'https://h.example'}",
+        "provider: gemini",
+        "provider: ollama, connection: {endpoint: 'http://h.example:11434'}",
+        "provider: groq",
+    ],
+)
+def test_what_exports_are_compared_with_is_where_a_run_goes(model: str) -> None:
+    source = ExportSource(parse(f"---\nmodel: {{id: m, {model}}}\n---\nuser:\nHi\n"))
+    named = ("OPENAI", "ANTHROPIC", "GEMINI", "GROQ")
+    keys = {f"{name}_API_KEY": "k" for name in named}
+    run = choose_connection(source.document.model, Connections(), environment=keys).connection
+    named_by_export = named_connection(source)
+    assert provider_at(run) == provider_at(named_by_export)
+    assert address_of(run) == address_of(named_by_export)
+    assert sent_by_studio(source).address.startswith(address_of(run).rstrip("/"))
