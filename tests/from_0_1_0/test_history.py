@@ -251,7 +251,7 @@ def test_a_run_leaves_and_comes_back(store: RunStore, run: str, tmp_path: Path) 
         may_be_empty = {"messages": not calls, "fine-tuning": not says}
         assert made or may_be_empty.get(form.name), form.name
     with closing(RunStore(tmp_path / "other.sqlite")) as other:
-        assert import_run(whole_journal(write_journal(events)), other) == run
+        assert import_run(*whole_journal(write_journal(events)), other) == run
         assert list(other.events(run)) == events
 
 
@@ -262,7 +262,7 @@ def test_a_run_leaves_and_comes_back(store: RunStore, run: str, tmp_path: Path) 
 def test_an_exported_journal_is_taken_in_again(name: str, run: str, tmp_path: Path) -> None:
     text = (DATA / "journals" / f"{name}.jsonl").read_text(encoding="utf-8")
     with closing(RunStore(tmp_path / "runs.sqlite")) as store:
-        assert import_run(whole_journal(text), store) == run
+        assert import_run(*whole_journal(text), store) == run
         state = store.open(run).state
         assert state is not None
         assert state_of(state, whole=True) == EXPECTED[run]["end"]

@@ -101,10 +101,11 @@ def take_text(text: str, store: RunStore) -> tuple[str, ...]:
         tags: dict[str, str] = {}
         runs: list[str] = []
         with store.transaction():
-            for setup, journal in ((each.start.setup, each) for each in journals):
-                runs.append(run := import_run(journal, store))
-                if setup.program:
-                    tag = tags.setdefault(setup.recording, f"{RECORDING}{run[:8]}")
+            for events, calls in journals:
+                runs.append(run := import_run(events, calls, store))
+                first = events[0]
+                if isinstance(first, Started) and first.setup.program:
+                    tag = tags.setdefault(first.setup.recording, f"{RECORDING}{run[:8]}")
                     store.describe(run, tags=(tag,))
         return tuple(runs)
     try:

@@ -439,21 +439,7 @@ _YEAR_9999 = 253_370_764_800
 """Seconds since 1970; later times cannot be displayed."""
 
 
-@dataclass(frozen=True, slots=True)
-class WholeJournal:
-    """A whole journal that can be imported."""
-
-    start: Started
-    """Its first event."""
-
-    rest: Sequence[Event]
-    """The events behind it."""
-
-    calls: Mapping[int, WireCall]
-    """Requests and replies of its model calls, by the numbers of their events."""
-
-
-def whole_journal(text: str) -> WholeJournal:
+def whole_journal(text: str) -> tuple[Sequence[Event], Mapping[int, WireCall]]:
     """Read a journal whose events follow from each other.
 
     Raises:
@@ -484,21 +470,23 @@ def whole_journal(text: str) -> WholeJournal:
         AssertionError,
     ) as error:
         raise codec.JournalError(f"the events are inconsistent: {error}") from error
-    return WholeJournal(events[0], events[1:], calls)
+    return events, calls
 
 
-def import_run(journal: WholeJournal, store: RunStore) -> str:
+def import_run(events: Sequence[Event], calls: Mapping[int, WireCall], store: RunStore) -> str:
     """Import a journal into the history; return the run's id, a new one if its own exists.
 
     Raises:
         JournalError: a number of it is too large.
     """
-    first, run = journal.start, journal.start.setup.run
+    first = events[0]
+    assert isinstance(first, Started)
+    run = first.setup.run
     if not run or store.summary(run) is not None:
         run = uuid.uuid4().hex[:12]
     first = replace(first, setup=replace(first.setup, run=run))
     try:
-        store.add((first, *journal.rest), run, journal.calls)
+        store.add((first, *events[1:]), run, calls)
     except OverflowError as error:
         raise codec.JournalError(f"a number of it is too large: {error}") from error
     return run

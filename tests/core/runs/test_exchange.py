@@ -283,9 +283,9 @@ async def test_a_branch_is_exported_alone():
 async def test_a_journal_comes_back_as_it_was(store):
     run = await finished()
     text = made(run, "journal")
-    assert import_run(whole_journal(text), store) == "r1"
+    assert import_run(*whole_journal(text), store) == "r1"
     assert walk(store.events("r1")).state == run.state
-    again = import_run(whole_journal(text), store)
+    again = import_run(*whole_journal(text), store)
     assert again != "r1"
     state = fold(store.events(again))
     assert (state.setup.run, state.answer) == (again, "ok")
