@@ -406,7 +406,7 @@ class Positions:
 
 @dataclass(frozen=True)
 class OpenText:
-    """A parsed text of an editor; everything else is computed on first use."""
+    """A parsed and checked text of an editor."""
 
     uri: str
     """URI by which the editor identifies the text."""
@@ -416,6 +416,9 @@ class OpenText:
 
     document: PromptDocument
     """The parsed text."""
+
+    problems: tuple[Problem, ...]
+    """Problems that `check` finds in the text."""
 
     encoding: PositionEncoding
     """Unit of a position's characters."""
@@ -427,12 +430,6 @@ class OpenText:
     def positions(self) -> Positions:
         """Converter between offsets and positions in the text."""
         return Positions(self.document.source, self.encoding)
-
-    @cached_property
-    @evaluation_limits()
-    def problems(self) -> tuple[Problem, ...]:
-        """Return the problems that `check` finds in the text."""
-        return findings_of(self.document, self.trust)
 
     def workspace_edit(self, edits: Sequence[TextEdit]) -> types.WorkspaceEdit:
         """Return edits of the text as one workspace edit."""
@@ -471,4 +468,5 @@ def read(
         encoding: unit of a position's characters.
         trust: trusted folders; None to read the user's anew.
     """
-    return OpenText(uri, version, read_document(text, path), encoding, trust or TrustStore())
+    document, trust = read_document(text, path), trust or TrustStore()
+    return OpenText(uri, version, document, findings_of(document, trust), encoding, trust)

@@ -88,7 +88,7 @@ class PromptLanguageServer(LanguageServer):
         if failed is None:
             made = read(uri, path, text, version, self.encoding, self._trust)
         else:
-            made = OpenText(uri, version, unread(text, path, failed), self.encoding)
+            made = OpenText(uri, version, unread(text, path, failed), (failed,), self.encoding)
         if opened is not None:
             self._readings[uri] = made
         return made

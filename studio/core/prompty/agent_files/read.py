@@ -13,6 +13,7 @@ import unicodedata
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
+from functools import lru_cache
 from pathlib import Path
 from typing import TypeAlias
 
@@ -75,9 +76,15 @@ KINDS: Mapping[AgentFileKind, AgentFileRow] = {
 """Agent files by their kind, first match first."""
 
 
+@lru_cache(maxsize=1000)
+def _may_be_agent_file(name: str) -> bool:
+    patterns = " ".join(row.files for row in KINDS.values()).split()
+    return any(fnmatchcase(name, pattern.rpartition("/")[2]) for pattern in patterns)
+
+
 def agent_file_kind(path: Path | None) -> AgentFileKind | None:
     """Return the kind of an agent file by its path; None for other files."""
-    if path is None or not path.name:
+    if path is None or not _may_be_agent_file(path.name):
         return None
     return next((kind for kind, row in KINDS.items() if row.fits(path)), None)
 
