@@ -17,13 +17,13 @@
     </message>
     <message>
       <source>
-Right-click to stop here or to run to here.</source>
+Right-click to set a breakpoint or to run to this point.</source>
       <translation>
-Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
+Mit der rechten Maustaste: Haltepunkt setzen oder bis hierher ausführen.</translation>
     </message>
     <message>
-      <source>   met {count}×</source>
-      <translation>   {count}× erreicht</translation>
+      <source>   hit {count}×</source>
+      <translation>   {count}× getroffen</translation>
     </message>
     <message>
       <source> (try {number})</source>
@@ -46,6 +46,10 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation> Befehle</translation>
     </message>
     <message>
+      <source> Its stored key is deleted as well.</source>
+      <translation> Ihr gespeicherter Schlüssel wird auch gelöscht.</translation>
+    </message>
+    <message>
       <source> KB</source>
       <translation> KB</translation>
     </message>
@@ -60,10 +64,6 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     <message>
       <source> The key store was not used: {reason}.</source>
       <translation> Der Schlüsselspeicher wurde nicht benutzt: {reason}.</translation>
-    </message>
-    <message>
-      <source> The key that is kept for it goes too.</source>
-      <translation> Der dafür hinterlegte Schlüssel geht mit.</translation>
     </message>
     <message>
       <source> The last good preview is shown.</source>
@@ -118,10 +118,6 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation> {count} Zellen haben keine Antwort.</translation>
     </message>
     <message>
-      <source> · asking the unseen rows</source>
-      <translation> · die ungesehenen Zeilen werden gefragt</translation>
-    </message>
-    <message>
       <source> · best {score}</source>
       <translation> · bester {score}</translation>
     </message>
@@ -130,12 +126,16 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation> · von Ihnen bearbeitet</translation>
     </message>
     <message>
+      <source> · running the unseen rows</source>
+      <translation> · die ungesehenen Zeilen werden gefragt</translation>
+    </message>
+    <message>
       <source> · {given} given</source>
       <translation> · {given} angegeben</translation>
     </message>
     <message>
-      <source> · {model} answers instead</source>
-      <translation> · stattdessen antwortet {model}</translation>
+      <source> · {model} is used instead</source>
+      <translation> · stattdessen wird {model} verwendet</translation>
     </message>
     <message>
       <source>$ per million in</source>
@@ -178,12 +178,12 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>&amp;Ansicht</translation>
     </message>
     <message>
-      <source>(a value that is not shown)</source>
-      <translation>(ein Wert, der nicht gezeigt wird)</translation>
-    </message>
-    <message>
       <source>(empty)</source>
       <translation>(leer)</translation>
+    </message>
+    <message>
+      <source>(hidden value)</source>
+      <translation>(ein Wert, der nicht gezeigt wird)</translation>
     </message>
     <message>
       <source>(no day)</source>
@@ -210,10 +210,6 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>, an der Grenze abgeschnitten</translation>
     </message>
     <message>
-      <source>, of which the model gets {count} characters</source>
-      <translation>, davon bekommt das Modell {count} Zeichen</translation>
-    </message>
-    <message>
       <source>, only there now</source>
       <translation>, erst jetzt da</translation>
     </message>
@@ -230,7 +226,7 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>1 Aufruf</translation>
     </message>
     <message>
-      <source>1 cell asked, {tokens:,} tokens, {cost}.</source>
+      <source>1 cell run, {tokens:,} tokens, {cost}.</source>
       <translation>1 Zelle gefragt, {tokens:,} Tokens, {cost}.</translation>
     </message>
     <message>
@@ -274,8 +270,16 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>1 Treffer</translation>
     </message>
     <message>
+      <source>1 match in 1 file</source>
+      <translation>1 Stelle in 1 Datei</translation>
+    </message>
+    <message>
       <source>1 message</source>
       <translation>1 Nachricht</translation>
+    </message>
+    <message>
+      <source>1 message is shown in the preview.</source>
+      <translation>1 Nachricht steht in der Vorschau.</translation>
     </message>
     <message>
       <source>1 missing</source>
@@ -286,7 +290,7 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>1 Anmerkung</translation>
     </message>
     <message>
-      <source>1 of these calls may change something outside.</source>
+      <source>1 of these calls may have side effects.</source>
       <translation>1 dieser Aufrufe kann draußen etwas ändern.</translation>
     </message>
     <message>
@@ -298,10 +302,6 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>1 alte Nachricht weggelassen</translation>
     </message>
     <message>
-      <source>1 place in 1 file</source>
-      <translation>1 Stelle in 1 Datei</translation>
-    </message>
-    <message>
       <source>1 recorded answer</source>
       <translation>1 aufgezeichnete Antwort</translation>
     </message>
@@ -310,23 +310,19 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>1 Zeile</translation>
     </message>
     <message>
-      <source>1 row is added to {name}.</source>
-      <translation>1 Zeile ist zu {name} hinzugefügt.</translation>
-    </message>
-    <message>
       <source>1 row is read</source>
       <translation>1 Zeile ist gelesen</translation>
     </message>
     <message>
-      <source>1 row to learn from, {choose} to choose by, {decide} unseen until the end.</source>
-      <translation>1 Zeile zum Lernen, {choose} zum Auswählen, {decide} bis zum Ende ungesehen.</translation>
+      <source>1 row was added to {name}.</source>
+      <translation>1 Zeile ist zu {name} hinzugefügt.</translation>
     </message>
     <message>
       <source>1 run</source>
       <translation>1 Lauf</translation>
     </message>
     <message>
-      <source>1 run is under way and was kept; stop it first</source>
+      <source>1 run is still running and was not deleted; stop it first</source>
       <translation>1 Lauf ist im Gang und blieb erhalten; halten Sie ihn zuerst an</translation>
     </message>
     <message>
@@ -370,11 +366,15 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>1 Werkzeug</translation>
     </message>
     <message>
-      <source>1 tool call was refused: it asks for approval. Answer the tools by `mocks:` in the file.</source>
+      <source>1 tool call was refused because it needs approval. Set `mocks:` for the tools in the file.</source>
       <translation>1 Werkzeugaufruf wurde abgelehnt: Er verlangt eine Freigabe. Beantworten Sie die Werkzeuge durch `mocks:` in der Datei.</translation>
     </message>
     <message>
-      <source>1 variant is added to {name}; run the experiment to compare.</source>
+      <source>1 training row, {choose} selection rows, {decide} unseen until the end.</source>
+      <translation>1 Zeile zum Lernen, {choose} zum Auswählen, {decide} bis zum Ende ungesehen.</translation>
+    </message>
+    <message>
+      <source>1 variant was added to {name}; run the experiment to compare.</source>
       <translation>1 Variante steht jetzt in {name}; führe das Experiment aus, um zu vergleichen.</translation>
     </message>
     <message>
@@ -386,12 +386,16 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>1 Worker.</translation>
     </message>
     <message>
-      <source>; holds values of {names}, so it asks first</source>
+      <source>; contains values of {names}, so it asks first</source>
       <translation>; enthält Werte von {names}, fragt also zuerst</translation>
     </message>
     <message>
       <source>; next try in {time}</source>
       <translation>; nächster Versuch in {time}</translation>
+    </message>
+    <message>
+      <source>; the model gets {count} characters</source>
+      <translation>, davon bekommt das Modell {count} Zeichen</translation>
     </message>
     <message>
       <source>&lt;b&gt;{name}&lt;/b&gt; ({kind} tool)</source>
@@ -458,8 +462,12 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Eine Schreibmarke an jedem Zeilenende</translation>
     </message>
     <message>
-      <source>A commit, or an earlier text</source>
+      <source>A commit or an earlier text</source>
       <translation>Ein Commit oder ein früherer Text</translation>
+    </message>
+    <message>
+      <source>A connection {name!r} already exists.</source>
+      <translation>Es gibt schon eine Verbindung {name!r}.</translation>
     </message>
     <message>
       <source>A copy to edit</source>
@@ -474,6 +482,10 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Eine Datei wird noch gelesen.</translation>
     </message>
     <message>
+      <source>A file {name!r} already exists.</source>
+      <translation>Es gibt schon eine Datei {name!r}.</translation>
+    </message>
+    <message>
       <source>A file, by path or address</source>
       <translation>Eine Datei, als Pfad oder Adresse</translation>
     </message>
@@ -482,23 +494,23 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Ein Film</translation>
     </message>
     <message>
-      <source>A fourth of the characters. The status bar counts as the chosen model does.</source>
-      <translation>Ein Viertel der Zeichen. Die Statusleiste zählt wie das gewählte Modell.</translation>
-    </message>
-    <message>
       <source>A function that the model may call</source>
       <translation>Eine Funktion, die das Modell aufrufen darf</translation>
     </message>
     <message>
-      <source>A key is held for this session; it is gone when the studio ends.</source>
+      <source>A key is stored for this session, until the studio exits.</source>
       <translation>Ein Schlüssel wird für diese Sitzung gehalten; er ist fort, wenn das Studio endet.</translation>
     </message>
     <message>
-      <source>A key is kept in the system's key store.</source>
+      <source>A key is stored in the system's key store.</source>
       <translation>Ein Schlüssel liegt im Schlüsselspeicher des Systems.</translation>
     </message>
     <message>
-      <source>A limit that is reached</source>
+      <source>A key with two actions does nothing. {names}.</source>
+      <translation>Eine Taste für zwei Aktionen bewirkt nichts. {names}.</translation>
+    </message>
+    <message>
+      <source>A limit that was reached</source>
       <translation>Eine erreichte Grenze</translation>
     </message>
     <message>
@@ -526,16 +538,16 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Eine Million Tokens kosten {sent} gesendet, {received} empfangen ({source}).</translation>
     </message>
     <message>
-      <source>A model that does not answer</source>
+      <source>A model that does not respond</source>
       <translation>Ein Modell, das nicht antwortet</translation>
+    </message>
+    <message>
+      <source>A name contains no / or \; create folders in the tree.</source>
+      <translation>Ein Name hat kein / und kein \; Ordner legt man im Baum an.</translation>
     </message>
     <message>
       <source>A name for a value</source>
       <translation>Ein Name für einen Wert</translation>
-    </message>
-    <message>
-      <source>A name has no / and no \; folders are made in the tree.</source>
-      <translation>Ein Name hat kein / und kein \; Ordner legt man im Baum an.</translation>
     </message>
     <message>
       <source>A new file</source>
@@ -554,8 +566,12 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Ein Parameter des Laufs (Abschnitts-Dialekt)</translation>
     </message>
     <message>
-      <source>A password in the address would be kept in a file: enter it under Key.</source>
+      <source>A password in the address would be stored in a file: enter it under Key.</source>
       <translation>Ein Passwort in der Adresse stünde in einer Datei: geben Sie es unter Schlüssel ein.</translation>
+    </message>
+    <message>
+      <source>A past run.</source>
+      <translation>Ein früherer Lauf.</translation>
     </message>
     <message>
       <source>A picture with attributes</source>
@@ -566,20 +582,12 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Ein Bild, als Pfad oder Adresse</translation>
     </message>
     <message>
-      <source>A program made these calls. Start it again for another run.</source>
-      <translation>Ein Programm hat diese Aufrufe gemacht. Für einen weiteren Lauf starten Sie es neu.</translation>
-    </message>
-    <message>
       <source>A prompt that cannot be rendered</source>
       <translation>Ein Prompt, der sich nicht einsetzen lässt</translation>
     </message>
     <message>
       <source>A question and its answer</source>
       <translation>Eine Frage und ihre Antwort</translation>
-    </message>
-    <message>
-      <source>A quotation mark of the command is open.</source>
-      <translation>Ein Anführungszeichen des Befehls ist offen.</translation>
     </message>
     <message>
       <source>A recording</source>
@@ -590,60 +598,40 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Eine Wiedergabe sendet nichts: Die Antwort kommt aus dem aufgezeichneten Lauf.</translation>
     </message>
     <message>
-      <source>A reply that cannot be read</source>
-      <translation>Eine Antwort, die sich nicht lesen lässt</translation>
-    </message>
-    <message>
       <source>A reply that was cut off</source>
       <translation>Eine abgeschnittene Antwort</translation>
     </message>
     <message>
-      <source>A row is asked from 1 to {most:,} times, not {count:,}.</source>
+      <source>A row can be repeated 1 to {most:,} times, not {count:,}.</source>
       <translation>Eine Zeile wird 1- bis {most:,}-mal gefragt, nicht {count:,}-mal.</translation>
     </message>
     <message>
-      <source>A rule that says no</source>
-      <translation>Eine Regel, die Nein sagt</translation>
+      <source>A rule that blocks a call</source>
+      <translation>Eine Regel, die einen Aufruf verbietet</translation>
     </message>
     <message>
-      <source>A run brings these values; the preview shows samples of them.</source>
-      <translation>Diese Werte bringt ein Lauf mit; die Vorschau zeigt Beispiele dafür.</translation>
+      <source>A run can stop before a call of a tool or before a request with a message: put the caret on the tool or the role. Other breakpoints are set in the Run pane's diagram.</source>
+      <translation>Ein Lauf hält vor dem Aufruf eines Werkzeugs oder mit einer Nachricht in seiner Anfrage: setzen Sie die Schreibmarke auf das Werkzeug oder die Rolle. Andere Stellen stehen im Diagramm des Laufs.</translation>
     </message>
     <message>
       <source>A run is still being written.</source>
       <translation>Ein Lauf wird noch geschrieben.</translation>
     </message>
     <message>
-      <source>A run of the past.</source>
-      <translation>Ein früherer Lauf.</translation>
-    </message>
-    <message>
-      <source>A run of {name} is not over.</source>
+      <source>A run of {name} has not ended.</source>
       <translation>Ein Lauf von {name} ist nicht zu Ende.</translation>
     </message>
     <message>
-      <source>A run stops before a tool's call, or with a message in its request: put the caret on the tool or the role. Other places are in the Run pane's diagram.</source>
-      <translation>Ein Lauf hält vor dem Aufruf eines Werkzeugs oder mit einer Nachricht in seiner Anfrage: setzen Sie die Schreibmarke auf das Werkzeug oder die Rolle. Andere Stellen stehen im Diagramm des Laufs.</translation>
+      <source>A run supplies these values; the preview shows samples.</source>
+      <translation>Diese Werte bringt ein Lauf mit; die Vorschau zeigt Beispiele dafür.</translation>
     </message>
     <message>
-      <source>A sample conversation of 1 message is shown in the preview.</source>
-      <translation>Die Vorschau zeigt ein Beispielgespräch mit 1 Nachricht.</translation>
-    </message>
-    <message>
-      <source>A sample conversation of {sample} messages is shown in the preview.</source>
-      <translation>Ein Beispielgespräch von {sample} Nachrichten steht in der Vorschau.</translation>
-    </message>
-    <message>
-      <source>A text that was never saved is your own.</source>
+      <source>A text that was never saved needs no trust.</source>
       <translation>Ein nie gespeicherter Text ist Ihr eigener.</translation>
     </message>
     <message>
-      <source>A text was better on the rows that choose, but the unseen rows were not all asked: nothing is proven.</source>
+      <source>A text was better on the selection rows, but not all unseen rows were run: the result is not reliable.</source>
       <translation>Ein Text war auf den auswählenden Zeilen besser, aber die ungesehenen Zeilen wurden nicht alle gefragt: Bewiesen ist nichts.</translation>
-    </message>
-    <message>
-      <source>A third of the rows is never seen by the search and decides. Each text must keep the section's expressions and add no role, tool or reference before it is sent. The rows, their answers and the prompt go to the one who proposes.</source>
-      <translation>Ein Drittel der Zeilen sieht die Suche nie; es entscheidet. Jeder Text muss die Ausdrücke des Abschnitts behalten und darf keine Rolle, kein Werkzeug und keinen Verweis hinzufügen, bevor er gesendet wird. Die Zeilen, ihre Antworten und der Prompt gehen an das Modell, das vorschlägt.</translation>
     </message>
     <message>
       <source>A tool asks</source>
@@ -662,6 +650,14 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Ein Werkzeug, das zu lange braucht</translation>
     </message>
     <message>
+      <source>A tool {name!r} already exists.</source>
+      <translation>Ein Werkzeug {name!r} gibt es schon.</translation>
+    </message>
+    <message>
+      <source>A value is missing</source>
+      <translation>Ein Wert ist nicht gesetzt</translation>
+    </message>
+    <message>
       <source>A value is needed for {names}.</source>
       <translation>Ein Wert ist nötig für {names}.</translation>
     </message>
@@ -670,15 +666,11 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Ein Wert wird gebraucht.</translation>
     </message>
     <message>
-      <source>A value is not set</source>
-      <translation>Ein Wert ist nicht gesetzt</translation>
-    </message>
-    <message>
-      <source>A very small model for trying things out, which needs help; real models need none.</source>
+      <source>A very small model for trying things out, which needs guidance; larger models need none.</source>
       <translation>Ein sehr kleines Modell zum Ausprobieren, das Hilfe braucht; richtige Modelle brauchen keine.</translation>
     </message>
     <message>
-      <source>A very small model on this machine, for trying things out. No account, no network.</source>
+      <source>A very small model on this machine, for first tries. No account, no network.</source>
       <translation>Ein sehr kleines Modell auf diesem Rechner, zum Ausprobieren. Kein Konto, kein Netz.</translation>
     </message>
     <message>
@@ -698,6 +690,10 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>API, Kopfzeilen und Zeitgrenzen</translation>
     </message>
     <message>
+      <source>Abilities and prices of the model</source>
+      <translation>Was das Modell kann und kostet</translation>
+    </message>
+    <message>
       <source>About Prompt Studio</source>
       <translation>Über Prompt Studio</translation>
     </message>
@@ -710,8 +706,8 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Antwort übernehmen</translation>
     </message>
     <message>
-      <source>Accept as it is</source>
-      <translation>So annehmen, wie es ist</translation>
+      <source>Accept unchanged</source>
+      <translation>Unverändert annehmen</translation>
     </message>
     <message>
       <source>Action</source>
@@ -734,8 +730,16 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Schreibmarke darüber</translation>
     </message>
     <message>
+      <source>Add a caret at the next match</source>
+      <translation>Nächsten Treffer zu den Cursorn nehmen</translation>
+    </message>
+    <message>
       <source>Add a caret below</source>
       <translation>Schreibmarke darunter</translation>
+    </message>
+    <message>
+      <source>Add a folder to Files</source>
+      <translation>Einen weiteren Ordner in Dateien zeigen</translation>
     </message>
     <message>
       <source>Add a message</source>
@@ -794,8 +798,12 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Ausgaben hinzufügen</translation>
     </message>
     <message>
-      <source>Add the next match to the carets</source>
-      <translation>Nächsten Treffer zu den Cursorn nehmen</translation>
+      <source>Add the connection, name one under `providers`, or use one for the folder.</source>
+      <translation>Legen Sie die Verbindung an, nennen Sie eine unter `providers`, oder verwenden Sie eine für den Ordner.</translation>
+    </message>
+    <message>
+      <source>Add the connection, or name another under `providers`.</source>
+      <translation>Legen Sie die Verbindung an, oder nennen Sie eine andere unter `providers`.</translation>
     </message>
     <message>
       <source>Add the run's values and answer to the cases of the prompt</source>
@@ -814,6 +822,10 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>{word!r} zu Ihren Wörtern hinzufügen</translation>
     </message>
     <message>
+      <source>Adding prompts would rename the baseline {name!r}; first give the prompts labels.</source>
+      <translation>Weitere Prompts gäben der Vergleichsbasis {name!r} einen anderen Namen; geben Sie den Prompts zuerst Bezeichnungen.</translation>
+    </message>
+    <message>
       <source>Address</source>
       <translation>Adresse</translation>
     </message>
@@ -826,7 +838,7 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Adresse, etwa https://host/v1</translation>
     </message>
     <message>
-      <source>Addresses that may be reached</source>
+      <source>Addresses that may be accessed</source>
       <translation>Adressen, die erreicht werden dürfen</translation>
     </message>
     <message>
@@ -854,10 +866,6 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Alle</translation>
     </message>
     <message>
-      <source>All as usual</source>
-      <translation>Alles wie üblich</translation>
-    </message>
-    <message>
       <source>All breakpoints…</source>
       <translation>Alle Haltepunkte …</translation>
     </message>
@@ -870,7 +878,7 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Alle Dateien (*)</translation>
     </message>
     <message>
-      <source>All gates hold.</source>
+      <source>All gates pass.</source>
       <translation>Alle Schranken halten.</translation>
     </message>
     <message>
@@ -894,12 +902,12 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Alle Werkzeuge (Esc)</translation>
     </message>
     <message>
-      <source>Allow</source>
-      <translation>Erlauben</translation>
+      <source>All training rows already pass.</source>
+      <translation>Die Zeilen, aus denen Texte entstehen, bestehen schon.</translation>
     </message>
     <message>
-      <source>Allow as it is</source>
-      <translation>So erlauben</translation>
+      <source>Allow</source>
+      <translation>Erlauben</translation>
     </message>
     <message>
       <source>Allow once</source>
@@ -942,6 +950,14 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Auch Strg mit dem Mausrad oder Strg++.</translation>
     </message>
     <message>
+      <source>Also apply it after this run; otherwise it applies to this run only</source>
+      <translation>Über diesen Lauf hinaus behalten; sonst weiß nur dieser Lauf davon</translation>
+    </message>
+    <message>
+      <source>Also approve the other calls, and run all at the same time.</source>
+      <translation>Auch die anderen Aufrufe erlauben und alle gleichzeitig ausführen.</translation>
+    </message>
+    <message>
       <source>Also as the tool's mock</source>
       <translation>Auch als Ersatzantwort des Werkzeugs</translation>
     </message>
@@ -966,7 +982,7 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Eine Adresse, die eine Prompt-Datei nennt, wird erst benutzt, wenn Sie sie erlaubt haben. Bilder an Netzadressen werden für die Vorschau nicht geholt.</translation>
     </message>
     <message>
-      <source>An answer that does not fit the outputs</source>
+      <source>An answer that does not match the outputs</source>
       <translation>Ein Ergebnis, das nicht zu den Ausgaben passt</translation>
     </message>
     <message>
@@ -982,16 +998,24 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Eine gerade Zahl</translation>
     </message>
     <message>
+      <source>An example answer in JSON, whose fields become outputs</source>
+      <translation>Eine Beispielantwort als JSON: ihre Felder werden Ausgaben</translation>
+    </message>
+    <message>
       <source>An example answer is an object: {"name": value}.</source>
       <translation>Eine Beispielantwort ist ein Objekt: {"name": Wert}.</translation>
     </message>
     <message>
-      <source>An example answer, as JSON: its fields become outputs</source>
-      <translation>Eine Beispielantwort als JSON: ihre Felder werden Ausgaben</translation>
-    </message>
-    <message>
       <source>An experiment names its models itself.</source>
       <translation>Ein Experiment nennt seine Modelle selbst.</translation>
+    </message>
+    <message>
+      <source>An input {name!r} already exists.</source>
+      <translation>Eine Eingabe {name!r} gibt es schon.</translation>
+    </message>
+    <message>
+      <source>An invalid reply</source>
+      <translation>Eine Antwort, die sich nicht lesen lässt</translation>
     </message>
     <message>
       <source>An odd number</source>
@@ -1006,10 +1030,6 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Andere Datei</translation>
     </message>
     <message>
-      <source>Another limit…</source>
-      <translation>Andere Grenze …</translation>
-    </message>
-    <message>
       <source>Another model</source>
       <translation>Anderes Modell</translation>
     </message>
@@ -1018,11 +1038,11 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Ein anderer Name für das Schlagwort „{tag}“:</translation>
     </message>
     <message>
-      <source>Another process runs this result; reload to see what it adds.</source>
+      <source>Another process is running this result; reload to see new cells.</source>
       <translation>Ein anderer Prozess führt dieses Ergebnis aus; laden Sie neu, um Neues zu sehen.</translation>
     </message>
     <message>
-      <source>Another program had changed {names}: its version stays in the file.</source>
+      <source>Another program changed {names}: its version stays in the file.</source>
       <translation>Ein anderes Programm hatte {names} geändert: Seine Fassung bleibt in der Datei.</translation>
     </message>
     <message>
@@ -1059,6 +1079,10 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Selbst antworten …</translation>
     </message>
     <message>
+      <source>Answer of the mock</source>
+      <translation>Antwort der Attrappe</translation>
+    </message>
+    <message>
       <source>Answer, messages, request</source>
       <translation>Antwort, Nachrichten, Anfrage</translation>
     </message>
@@ -1071,16 +1095,12 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Beantwortet von</translation>
     </message>
     <message>
-      <source>Answered within a day, at half the price, where the connection has batches</source>
-      <translation>Beantwortet innerhalb eines Tages, zum halben Preis, wo die Verbindung Batches hat</translation>
-    </message>
-    <message>
       <source>Answers differ</source>
       <translation>Antworten unterscheiden sich</translation>
     </message>
     <message>
-      <source>Answers from a file of replies, for stepping and for demonstrations.</source>
-      <translation>Antwortet aus einer Datei mit Antworten, zum schrittweisen Ausführen und zum Vorführen.</translation>
+      <source>Answers within a day at half the price, if the connection supports batches</source>
+      <translation>Beantwortet innerhalb eines Tages, zum halben Preis, wo die Verbindung Batches hat</translation>
     </message>
     <message>
       <source>Anthropic</source>
@@ -1147,10 +1167,6 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Den Aufruf erlauben</translation>
     </message>
     <message>
-      <source>Approve the other calls, too, and run them at the same time.</source>
-      <translation>Auch die anderen Aufrufe erlauben und alle gleichzeitig ausführen.</translation>
-    </message>
-    <message>
       <source>Approve this call and run it with the others.</source>
       <translation>Diesen Aufruf erlauben und mit den anderen ausführen.</translation>
     </message>
@@ -1187,7 +1203,7 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Argumente von {tool}</translation>
     </message>
     <message>
-      <source>Arguments that do not fit</source>
+      <source>Arguments that do not match</source>
       <translation>Argumente, die nicht passen</translation>
     </message>
     <message>
@@ -1215,8 +1231,8 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Als curl</translation>
     </message>
     <message>
-      <source>As it was</source>
-      <translation>Wie zuvor</translation>
+      <source>As each tool requests</source>
+      <translation>Jedes Werkzeug, wie es verlangt</translation>
     </message>
     <message>
       <source>As sent</source>
@@ -1247,68 +1263,16 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Fragen Sie erneut.</translation>
     </message>
     <message>
-      <source>Ask cells without an answer again.</source>
-      <translation>Fragen Sie Zellen ohne Antwort erneut.</translation>
-    </message>
-    <message>
       <source>Ask on</source>
       <translation>Fragen auf</translation>
-    </message>
-    <message>
-      <source>Ask one column</source>
-      <translation>Eine Spalte fragen</translation>
-    </message>
-    <message>
-      <source>Ask the model again, with what is known now.</source>
-      <translation>Das Modell noch einmal fragen, mit dem, was jetzt bekannt ist.</translation>
-    </message>
-    <message>
-      <source>Ask the model, and stop with its reply.</source>
-      <translation>Das Modell fragen und mit seiner Antwort anhalten.</translation>
     </message>
     <message>
       <source>Ask the next question in this thread.</source>
       <translation>Die nächste Frage in diesem Gespräch stellen.</translation>
     </message>
     <message>
-      <source>Ask the prompt with each of its cases</source>
-      <translation>Den Prompt mit jedem seiner Fälle fragen</translation>
-    </message>
-    <message>
-      <source>Ask the prompt with each of its cases, in a table</source>
-      <translation>Den Prompt mit jedem seiner Fälle fragen, in einer Tabelle</translation>
-    </message>
-    <message>
-      <source>Ask the server which models it offers</source>
-      <translation>Den Server fragen, welche Modelle er anbietet</translation>
-    </message>
-    <message>
-      <source>Ask whether it answers, and its model once for each ability</source>
-      <translation>Fragen, ob es antwortet, und sein Modell einmal nach jeder Fähigkeit</translation>
-    </message>
-    <message>
-      <source>Ask without batches to see which request is wrong.</source>
-      <translation>Fragen Sie ohne Batches, um zu sehen, welche Anfrage falsch ist.</translation>
-    </message>
-    <message>
       <source>Ask {name} for {model}</source>
       <translation>{name} nach {model} fragen</translation>
-    </message>
-    <message>
-      <source>Asked in the same thread.</source>
-      <translation>Im selben Gespräch gefragt.</translation>
-    </message>
-    <message>
-      <source>Asked on workers: {text}</source>
-      <translation>Auf Arbeitsprozessen gefragt: {text}</translation>
-    </message>
-    <message>
-      <source>Asking for one kind after the other…</source>
-      <translation>Eine Art nach der anderen wird erfragt …</translation>
-    </message>
-    <message>
-      <source>Asking {model} what it can do …</source>
-      <translation>{model} wird gefragt, was es kann …</translation>
     </message>
     <message>
       <source>Asking…</source>
@@ -1323,8 +1287,12 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Prüfungen</translation>
     </message>
     <message>
-      <source>At any problem</source>
-      <translation>Bei jedem Problem</translation>
+      <source>At least {minimum:g}.</source>
+      <translation>Nicht unter {minimum:g}.</translation>
+    </message>
+    <message>
+      <source>At most {maximum:g}.</source>
+      <translation>Nicht über {maximum:g}.</translation>
     </message>
     <message>
       <source>At the end of an iteration</source>
@@ -1355,10 +1323,6 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Vor einem Werkzeug · {tool}</translation>
     </message>
     <message>
-      <source>Before cases that cost more than this are run, you are asked once.</source>
-      <translation>Bevor Fälle laufen, die mehr als das kosten, wird einmal gefragt.</translation>
-    </message>
-    <message>
       <source>Before the model</source>
       <translation>Vor dem Modell</translation>
     </message>
@@ -1375,20 +1339,12 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Von einer Regel verhindert</translation>
     </message>
     <message>
-      <source>Body of the request, JSON, {shape}</source>
-      <translation>Rumpf der Anfrage, JSON, {shape}</translation>
+      <source>Both are identical.</source>
+      <translation>Beide sagen dasselbe, von der ersten Nachricht bis zur letzten.</translation>
     </message>
     <message>
       <source>Both are the same.</source>
       <translation>Beide sind gleich.</translation>
-    </message>
-    <message>
-      <source>Both say the same, from the first message to the last.</source>
-      <translation>Beide sagen dasselbe, von der ersten Nachricht bis zur letzten.</translation>
-    </message>
-    <message>
-      <source>Branch that is shown</source>
-      <translation>Weg, der gezeigt wird</translation>
     </message>
     <message>
       <source>Branch {number}</source>
@@ -1419,7 +1375,7 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Haltepunkte</translation>
     </message>
     <message>
-      <source>Breakpoints hold only until the studio is closed: {reason}.</source>
+      <source>Breakpoints are only kept until the studio exits: {reason}.</source>
       <translation>Haltepunkte gelten nur, bis das Studio geschlossen wird: {reason}.</translation>
     </message>
     <message>
@@ -1495,7 +1451,7 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Alle aufrufen</translation>
     </message>
     <message>
-      <source>Call all the same</source>
+      <source>Call anyway</source>
       <translation>Trotzdem aufrufen</translation>
     </message>
     <message>
@@ -1503,7 +1459,7 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Das Werkzeug mit den Argumenten dieses Aufrufs aufrufen</translation>
     </message>
     <message>
-      <source>Call the tool with the same arguments once more, as a new branch.</source>
+      <source>Call the tool with the same arguments again, on a new branch.</source>
       <translation>Das Werkzeug mit denselben Argumenten noch einmal aufrufen, als neuer Zweig.</translation>
     </message>
     <message>
@@ -1515,7 +1471,7 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Die {count} ausgewählten aufrufen</translation>
     </message>
     <message>
-      <source>Call {number} differs from the recording before: {difference}</source>
+      <source>Call {number} differs from the previous recording: {difference}</source>
       <translation>Aufruf {number} unterscheidet sich von der vorigen Aufzeichnung: {difference}</translation>
     </message>
     <message>
@@ -1529,14 +1485,6 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     <message>
       <source>Calls of {tool}</source>
       <translation>Aufrufe von {tool}</translation>
-    </message>
-    <message>
-      <source>Calls tried before</source>
-      <translation>Früher versuchte Aufrufe</translation>
-    </message>
-    <message>
-      <source>Calls under way</source>
-      <translation>Laufende Aufrufe</translation>
     </message>
     <message>
       <source>Calls {name}</source>
@@ -1603,6 +1551,26 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Befehlszeile, Adresse, Variablen oder Anmeldung ändern, oder den Server entfernen</translation>
     </message>
     <message>
+      <source>Change limit…</source>
+      <translation>Grenze ändern …</translation>
+    </message>
+    <message>
+      <source>Change other options of the request.</source>
+      <translation>Ändern, was das Programm sonst noch verlangt.</translation>
+    </message>
+    <message>
+      <source>Change the arguments of the call.</source>
+      <translation>Ändern, womit das Werkzeug aufgerufen wird.</translation>
+    </message>
+    <message>
+      <source>Change the message.</source>
+      <translation>Die Nachricht ändern.</translation>
+    </message>
+    <message>
+      <source>Change the messages, for this iteration only.</source>
+      <translation>Ändern, was gesendet wird, nur für diesen Durchgang.</translation>
+    </message>
+    <message>
       <source>Change the messages…</source>
       <translation>Nachrichten ändern …</translation>
     </message>
@@ -1611,11 +1579,11 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Den Prompt im Editor ändern; Rückgängig geht</translation>
     </message>
     <message>
-      <source>Change the remark.</source>
-      <translation>Die Bemerkung ändern.</translation>
+      <source>Change the result for the model.</source>
+      <translation>Ändern, was das Modell bekommt.</translation>
     </message>
     <message>
-      <source>Change the text in the editor; undo takes it back as one step</source>
+      <source>Change the text in the editor, as one undo step</source>
       <translation>Den Text im Editor ändern; Rückgängig nimmt es als einen Schritt zurück</translation>
     </message>
     <message>
@@ -1627,22 +1595,6 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Zu {model} wechseln und noch einmal versuchen</translation>
     </message>
     <message>
-      <source>Change what else the program asks for.</source>
-      <translation>Ändern, was das Programm sonst noch verlangt.</translation>
-    </message>
-    <message>
-      <source>Change what is sent, for this iteration only.</source>
-      <translation>Ändern, was gesendet wird, nur für diesen Durchgang.</translation>
-    </message>
-    <message>
-      <source>Change what the model gets.</source>
-      <translation>Ändern, was das Modell bekommt.</translation>
-    </message>
-    <message>
-      <source>Change what the tool is called with.</source>
-      <translation>Ändern, womit das Werkzeug aufgerufen wird.</translation>
-    </message>
-    <message>
       <source>Changed</source>
       <translation>Geändert</translation>
     </message>
@@ -1651,11 +1603,11 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Durch dieses Speichern geändert</translation>
     </message>
     <message>
-      <source>Changed for this iteration; the prompt file stays as it is unless you say so.</source>
+      <source>Changed for this iteration only, unless you also apply it to the prompt file.</source>
       <translation>Für diesen Durchgang geändert; die Prompt-Datei bleibt, wie sie ist, wenn Sie nichts anderes sagen.</translation>
     </message>
     <message>
-      <source>Changed since the previous moment</source>
+      <source>Changed since the previous point</source>
       <translation>Ein anderer Wert als im Moment davor</translation>
     </message>
     <message>
@@ -1687,7 +1639,7 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Rechtschreibung prüfen …</translation>
     </message>
     <message>
-      <source>Check that the file is still there and that you may read it.</source>
+      <source>Check that the file exists and that you may read it.</source>
       <translation>Prüfen Sie, ob die Datei noch da ist und ob Sie sie lesen dürfen.</translation>
     </message>
     <message>
@@ -1695,15 +1647,11 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Den Prompt prüfen und exportieren</translation>
     </message>
     <message>
-      <source>Check the spelling of prose in</source>
-      <translation>Die Rechtschreibung von Prosa prüfen in</translation>
-    </message>
-    <message>
-      <source>Checked by the rules of {program}: messages and tools are the same</source>
+      <source>Checked by the rules of {program}: messages and tools are equal</source>
       <translation>Geprüft nach den Regeln von {program}: Nachrichten und Werkzeuge sind dieselben</translation>
     </message>
     <message>
-      <source>Checked, and read back by this program only: nothing differs</source>
+      <source>Checked, and read back by this program only: no differences</source>
       <translation>Geprüft und nur von diesem Programm zurückgelesen: nichts weicht ab</translation>
     </message>
     <message>
@@ -1727,8 +1675,8 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Wählen Sie eine Zelle</translation>
     </message>
     <message>
-      <source>Choose a connection and a model; a small model on this machine is there from the start. F5 runs, F10 goes one step.</source>
-      <translation>Wählen Sie eine Verbindung und ein Modell; ein kleines Modell auf diesem Rechner ist von Anfang an da. F5 führt aus, F10 geht einen Schritt.</translation>
+      <source>Choose a connection and a model; a small model on this machine is included. F5 runs the prompt, F10 takes one step.</source>
+      <translation>Wählen Sie Verbindung und Modell; ein kleines Modell auf diesem Rechner ist dabei. F5 führt den Prompt aus, F10 geht einen Schritt.</translation>
     </message>
     <message>
       <source>Choose a file</source>
@@ -1751,10 +1699,6 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Wählen Sie ein Journal (JSON-Zeilen).</translation>
     </message>
     <message>
-      <source>Choose a journal that was exported.</source>
-      <translation>Wählen Sie ein Journal, das exportiert wurde.</translation>
-    </message>
-    <message>
       <source>Choose a model</source>
       <translation>Modell wählen</translation>
     </message>
@@ -1767,15 +1711,19 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Wählen Sie ein Skript, bevor es benutzt werden kann.</translation>
     </message>
     <message>
-      <source>Choose a variant whose prompt is a .prompty file as it is, without `edit` or a revision: {names}.</source>
+      <source>Choose a variant with an unchanged .prompty file, without `edit` or a revision: {names}.</source>
       <translation>Wähle eine Variante, deren Prompt eine .prompty-Datei ist, wie sie dasteht, ohne `edit` und ohne Revision: {names}.</translation>
+    </message>
+    <message>
+      <source>Choose an exported journal.</source>
+      <translation>Wählen Sie ein Journal, das exportiert wurde.</translation>
     </message>
     <message>
       <source>Choose another language: Edit, Check spelling…</source>
       <translation>Eine andere Sprache wählen: Bearbeiten, Rechtschreibung prüfen …</translation>
     </message>
     <message>
-      <source>Choose another name, so that it stays.</source>
+      <source>Choose another name to keep it.</source>
       <translation>Wählen Sie einen anderen Namen, damit sie bleibt.</translation>
     </message>
     <message>
@@ -1785,14 +1733,6 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     <message>
       <source>Choose another place.</source>
       <translation>Wählen Sie einen anderen Ort.</translation>
-    </message>
-    <message>
-      <source>Choose how long runs are kept</source>
-      <translation>Wählen, wie lange Läufe behalten werden</translation>
-    </message>
-    <message>
-      <source>Choose one to be asked again</source>
-      <translation>Wählen Sie eines, um wieder gefragt zu werden</translation>
     </message>
     <message>
       <source>Choose operations…</source>
@@ -1863,7 +1803,7 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Die anderen schließen</translation>
     </message>
     <message>
-      <source>Close the probe's report</source>
+      <source>Close the report of the probe</source>
       <translation>Den Bericht der Probe schließen</translation>
     </message>
     <message>
@@ -1927,6 +1867,10 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Mit der Datei vergleichen</translation>
     </message>
     <message>
+      <source>Compare with the run whose answer is shown: messages have changed since</source>
+      <translation>Nachrichten haben sich seit dem Lauf geändert, dessen Antwort gezeigt wird: damit vergleichen</translation>
+    </message>
+    <message>
       <source>Compare without names</source>
       <translation>Ohne Namen vergleichen</translation>
     </message>
@@ -1947,6 +1891,10 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>{title} vergleichen</translation>
     </message>
     <message>
+      <source>Compared part of a step</source>
+      <translation>Was von einem Schritt verglichen wird</translation>
+    </message>
+    <message>
       <source>Compared with {name}</source>
       <translation>Verglichen mit {name}</translation>
     </message>
@@ -1965,6 +1913,10 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     <message>
       <source>Completions</source>
       <translation>Vorschläge</translation>
+    </message>
+    <message>
+      <source>Computed by an expression</source>
+      <translation>Von einem Ausdruck berechnet</translation>
     </message>
     <message>
       <source>Connect</source>
@@ -2021,6 +1973,50 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     <message>
       <source>Continue</source>
       <translation>Fortsetzen</translation>
+    </message>
+    <message>
+      <source>Continue anyway.</source>
+      <translation>Trotzdem fortfahren.</translation>
+    </message>
+    <message>
+      <source>Continue from here</source>
+      <translation>Von hier fortfahren</translation>
+    </message>
+    <message>
+      <source>Continue from this point with the model and the tools, on a new branch. The old one is kept.</source>
+      <translation>Von dieser Stelle aus mit Modell und Werkzeugen weiter, als neuer Zweig. Was war, bleibt.</translation>
+    </message>
+    <message>
+      <source>Continue the run</source>
+      <translation>Den Lauf fortsetzen</translation>
+    </message>
+    <message>
+      <source>Continue this thread… (Return sends)</source>
+      <translation>In diesem Gespräch fortfahren … (Eingabe sendet)</translation>
+    </message>
+    <message>
+      <source>Continue with a message</source>
+      <translation>Mit einer Nachricht fortfahren</translation>
+    </message>
+    <message>
+      <source>Continue with a message…</source>
+      <translation>Mit einer Nachricht fortfahren …</translation>
+    </message>
+    <message>
+      <source>Continue with these observations.</source>
+      <translation>Mit diesen Beobachtungen weitermachen.</translation>
+    </message>
+    <message>
+      <source>Continue with this observation.</source>
+      <translation>Mit dieser Beobachtung fortfahren.</translation>
+    </message>
+    <message>
+      <source>Continue with {model}</source>
+      <translation>Mit {model} fortfahren</translation>
+    </message>
+    <message>
+      <source>Continue without this limit.</source>
+      <translation>Ohne diese Grenze fortfahren.</translation>
     </message>
     <message>
       <source>Copied</source>
@@ -2091,6 +2087,10 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Kopieren, roher Text, Probe</translation>
     </message>
     <message>
+      <source>Correct the file. Saving connections keeps it as connections.broken.toml.</source>
+      <translation>Berichtigen Sie die Datei. Beim Speichern von Verbindungen bleibt sie als connections.broken.toml erhalten.</translation>
+    </message>
+    <message>
       <source>Cost</source>
       <translation>Kosten</translation>
     </message>
@@ -2107,6 +2107,10 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Kosten einer Zelle und bestandene Zeilen</translation>
     </message>
     <message>
+      <source>Cost of a run of a prompt's cases above which you are asked.</source>
+      <translation>Was ein Lauf der Fälle eines Prompts ohne Rückfrage kosten darf.</translation>
+    </message>
+    <message>
       <source>Cost of cases</source>
       <translation>Kosten der Fälle</translation>
     </message>
@@ -2121,6 +2125,10 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     <message>
       <source>Ctrl+Enter: for this file, until the studio is closed</source>
       <translation>Strg+Eingabe: für diese Datei, bis das Studio beendet wird</translation>
+    </message>
+    <message>
+      <source>Current values</source>
+      <translation>Jetzige Werte</translation>
     </message>
     <message>
       <source>Current: editor and inputs</source>
@@ -2155,7 +2163,7 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Deklarieren</translation>
     </message>
     <message>
-      <source>Declare the tool in the prompt, as one step that can be undone</source>
+      <source>Declare the tool in the prompt, as one undo step</source>
       <translation>Das Werkzeug im Prompt deklarieren, als ein Schritt, der sich rückgängig machen lässt</translation>
     </message>
     <message>
@@ -2177,6 +2185,10 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     <message>
       <source>Default</source>
       <translation>Standard</translation>
+    </message>
+    <message>
+      <source>Default text size</source>
+      <translation>Übliche Textgröße</translation>
     </message>
     <message>
       <source>Default: &lt;code&gt;{default}&lt;/code&gt;</source>
@@ -2215,6 +2227,10 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Zeile löschen</translation>
     </message>
     <message>
+      <source>Delete the stored key</source>
+      <translation>Den Schlüssel dort entfernen, wo er liegt</translation>
+    </message>
+    <message>
       <source>Delete {what}?</source>
       <translation>{what} löschen?</translation>
     </message>
@@ -2239,6 +2255,10 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Einzelheiten des Laufs</translation>
     </message>
     <message>
+      <source>Details of the step</source>
+      <translation>Seiten des Schritts</translation>
+    </message>
+    <message>
       <source>Dialect</source>
       <translation>Dialekt</translation>
     </message>
@@ -2255,8 +2275,8 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Unterschiede</translation>
     </message>
     <message>
-      <source>Different rows: {count}; improving needs at least {least}, and some dozens to prove anything.</source>
-      <translation>Verschiedene Zeilen: {count}; das Verbessern braucht mindestens {least}, und einige Dutzend, um etwas zu beweisen.</translation>
+      <source>Different rows: {count}; improving needs at least {least}, and several dozen for a reliable result.</source>
+      <translation>Verschiedene Zeilen: {count}; zum Verbessern sind mindestens {least} nötig, für ein verlässliches Ergebnis einige Dutzend.</translation>
     </message>
     <message>
       <source>Direction</source>
@@ -2271,24 +2291,40 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Nicht ausführen, sondern sein Ergebnis geben.</translation>
     </message>
     <message>
-      <source>Do not run it, and inform the model.</source>
-      <translation>Nicht ausführen und es dem Modell mitteilen.</translation>
+      <source>Do not run it, and tell the model the reason.</source>
+      <translation>Nicht ausführen und dem Modell sagen, warum.</translation>
     </message>
     <message>
-      <source>Do not run it, and tell the model why.</source>
-      <translation>Nicht ausführen und dem Modell sagen, warum.</translation>
+      <source>Do not run it, and tell the model.</source>
+      <translation>Nicht ausführen und es dem Modell mitteilen.</translation>
     </message>
     <message>
       <source>Do not send</source>
       <translation>Nicht senden</translation>
     </message>
     <message>
-      <source>Documents</source>
-      <translation>Dokumente</translation>
-    </message>
-    <message>
       <source>Done</source>
       <translation>Fertig</translation>
+    </message>
+    <message>
+      <source>Download the model ({size} MB)</source>
+      <translation>Das Modell holen ({size} MB)</translation>
+    </message>
+    <message>
+      <source>Download the newest table from genai-prices</source>
+      <translation>Die neueste Tabelle holen, die genai-prices veröffentlicht hat</translation>
+    </message>
+    <message>
+      <source>Downloading the model</source>
+      <translation>Das Modell wird geholt</translation>
+    </message>
+    <message>
+      <source>Downloading {name}: {done}</source>
+      <translation>{name} wird geholt: {done}</translation>
+    </message>
+    <message>
+      <source>Downloading {name}: {done} of {whole}</source>
+      <translation>{name} wird geholt: {done} von {whole}</translation>
     </message>
     <message>
       <source>Drag, or use Left and Right, to go through the run</source>
@@ -2307,12 +2343,12 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Jeden Eintrag einmal</translation>
     </message>
     <message>
-      <source>Each reply has the form that a run can read.</source>
+      <source>Each reply has a valid format.</source>
       <translation>Jede Antwort hat die Form, die ein Lauf lesen kann.</translation>
     </message>
     <message>
-      <source>Each tool as it asks for</source>
-      <translation>Jedes Werkzeug, wie es verlangt</translation>
+      <source>Earlier calls</source>
+      <translation>Früher versuchte Aufrufe</translation>
     </message>
     <message>
       <source>Edit MCP server</source>
@@ -2363,6 +2399,10 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Die Beobachtung bearbeiten …</translation>
     </message>
     <message>
+      <source>Edit the parts of {name}</source>
+      <translation>Die Teile von {name} bearbeiten</translation>
+    </message>
+    <message>
       <source>Edit the reply…</source>
       <translation>Die Modellantwort bearbeiten …</translation>
     </message>
@@ -2375,16 +2415,16 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Die Werte als JSON bearbeiten</translation>
     </message>
     <message>
+      <source>Edited text</source>
+      <translation>Bearbeiteter Text</translation>
+    </message>
+    <message>
       <source>Editor</source>
       <translation>Editor</translation>
     </message>
     <message>
       <source>Editor gutter: breakpoints, line numbers and folds</source>
       <translation>Rand des Editors: Haltepunkte, Zeilennummern und Klappstellen</translation>
-    </message>
-    <message>
-      <source>Edits and decisions of yours</source>
-      <translation>Eigene Änderungen und Entscheidungen</translation>
     </message>
     <message>
       <source>Edit…</source>
@@ -2415,8 +2455,12 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Leerer Text</translation>
     </message>
     <message>
-      <source>Empty: the model gets a message without text.</source>
+      <source>Empty: the model gets a message with no text.</source>
       <translation>Leer: das Modell bekommt eine Nachricht ohne Text.</translation>
+    </message>
+    <message>
+      <source>Empty: the v1 API, which has no versions</source>
+      <translation>Keine: die v1-API, die keine Versionen hat</translation>
     </message>
     <message>
       <source>Encoding and line ends</source>
@@ -2441,10 +2485,6 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     <message>
       <source>End the tour</source>
       <translation>Rundgang beenden</translation>
-    </message>
-    <message>
-      <source>End what runs behind it, and load it again</source>
-      <translation>Beenden, was dahinter läuft, und neu laden</translation>
     </message>
     <message>
       <source>Ended at a limit</source>
@@ -2475,7 +2515,7 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Eingabe</translation>
     </message>
     <message>
-      <source>Enter renames everywhere, Esc leaves it</source>
+      <source>Enter renames it everywhere, Esc cancels</source>
       <translation>Enter benennt überall um, Esc lässt es</translation>
     </message>
     <message>
@@ -2487,12 +2527,24 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Geben Sie zuerst die Adresse ein.</translation>
     </message>
     <message>
+      <source>Enter the missing secret; it is kept until the studio exits.</source>
+      <translation>Geben Sie das Geheimnis ein, das hier nicht gesetzt ist; es wird behalten, bis das Studio endet.</translation>
+    </message>
+    <message>
       <source>Enter the name of the variable that holds the key.</source>
       <translation>Geben Sie den Namen der Variablen ein, die den Schlüssel enthält.</translation>
     </message>
     <message>
-      <source>Enter the name of your deployment first: Azure calls a model by it.</source>
+      <source>Enter the name of your deployment first: Azure identifies models by it.</source>
       <translation>Geben Sie zuerst den Namen Ihrer Bereitstellung ein: Azure nennt ein Modell danach.</translation>
+    </message>
+    <message>
+      <source>Enter true or false.</source>
+      <translation>Hier wird true oder false gebraucht.</translation>
+    </message>
+    <message>
+      <source>Environment variables are not read in a text: use `vars`.</source>
+      <translation>Umgebungsvariablen werden in einem Text nicht gelesen: Nennen Sie die Variable unter `vars`.</translation>
     </message>
     <message>
       <source>Environment variables that may be read</source>
@@ -2519,6 +2571,10 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Fehler</translation>
     </message>
     <message>
+      <source>Estimated as a quarter of the characters. The status bar uses the tokenizer.</source>
+      <translation>Geschätzt als ein Viertel der Zeichen. Die Statusleiste verwendet den Tokenizer.</translation>
+    </message>
+    <message>
       <source>Estimated from the length: exact once the embedded model runs.</source>
       <translation>Aus der Länge geschätzt: genau, sobald das eingebettete Modell läuft.</translation>
     </message>
@@ -2527,11 +2583,15 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Aus der Länge geschätzt: {why}</translation>
     </message>
     <message>
+      <source>Evaluate an expression: args, tokens.total …</source>
+      <translation>Einen Ausdruck auswerten: args, tokens.total …</translation>
+    </message>
+    <message>
       <source>Every field of the example is declared already.</source>
       <translation>Jedes Feld des Beispiels ist schon deklariert.</translation>
     </message>
     <message>
-      <source>Every run is kept, up to its last step. Open one again, compare two, or export them.</source>
+      <source>Every run is saved, up to its last step. Open, compare or export runs.</source>
       <translation>Jeder Lauf wird bis zu seinem letzten Schritt behalten. Öffnen Sie einen wieder, vergleichen Sie zwei, oder exportieren Sie sie.</translation>
     </message>
     <message>
@@ -2571,6 +2631,14 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Exportieren</translation>
     </message>
     <message>
+      <source>Export the answers</source>
+      <translation>Antworten schreiben</translation>
+    </message>
+    <message>
+      <source>Export the answers…</source>
+      <translation>Die Antworten exportieren …</translation>
+    </message>
+    <message>
       <source>Export the result</source>
       <translation>Ergebnis exportieren</translation>
     </message>
@@ -2599,11 +2667,11 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Ausdruck</translation>
     </message>
     <message>
-      <source>Expression to work out at the moment shown</source>
+      <source>Expression to evaluate at the shown point</source>
       <translation>Ausdruck, der im gezeigten Moment ausgewertet wird</translation>
     </message>
     <message>
-      <source>F5 and F10 are for the prompt that is open. The run stays as it is.</source>
+      <source>F5 and F10 apply to the open prompt. The run is not affected.</source>
       <translation>F5 und F10 gelten dem offenen Prompt. Der Lauf bleibt, wie er ist.</translation>
     </message>
     <message>
@@ -2619,32 +2687,16 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Nicht bestanden</translation>
     </message>
     <message>
+      <source>Failed gates: {names}.</source>
+      <translation>Schranken, die nicht halten: {names}.</translation>
+    </message>
+    <message>
       <source>Faults</source>
       <translation>Fehler mit Absicht</translation>
     </message>
     <message>
       <source>Fenced code</source>
       <translation>Eingezäunter Code</translation>
-    </message>
-    <message>
-      <source>Fetch the model ({size} MB)</source>
-      <translation>Das Modell holen ({size} MB)</translation>
-    </message>
-    <message>
-      <source>Fetch the newest table that genai-prices published</source>
-      <translation>Die neueste Tabelle holen, die genai-prices veröffentlicht hat</translation>
-    </message>
-    <message>
-      <source>Fetching the model</source>
-      <translation>Das Modell wird geholt</translation>
-    </message>
-    <message>
-      <source>Fetching {name}: {done}</source>
-      <translation>{name} wird geholt: {done}</translation>
-    </message>
-    <message>
-      <source>Fetching {name}: {done} of {whole}</source>
-      <translation>{name} wird geholt: {done} von {whole}</translation>
     </message>
     <message>
       <source>Fetching …</source>
@@ -2675,23 +2727,15 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Dateien von {name}</translation>
     </message>
     <message>
-      <source>Files that are only kept to be faster; may be deleted.</source>
-      <translation>Dateien, die nur der Geschwindigkeit dienen; dürfen gelöscht werden.</translation>
-    </message>
-    <message>
-      <source>Files that are open are changed in their editors, where undo leads back. The others are written to disk at once.</source>
-      <translation>Offene Dateien werden in ihren Editoren geändert, wo Rückgängig zurückführt. Die anderen werden sofort auf die Platte geschrieben.</translation>
-    </message>
-    <message>
       <source>Files that may be run or read</source>
       <translation>Dateien, die ausgeführt oder gelesen werden dürfen</translation>
     </message>
     <message>
-      <source>Files that you open are listed here.</source>
-      <translation>Dateien, die Sie öffnen, stehen hier.</translation>
+      <source>Files that only speed up the studio; you may delete them.</source>
+      <translation>Dateien, die nur der Geschwindigkeit dienen; dürfen gelöscht werden.</translation>
     </message>
     <message>
-      <source>Fill it in under Inputs, or run with what the preview shows: {names}.</source>
+      <source>Fill it in under Inputs, or run with the samples of the preview: {names}.</source>
       <translation>Füllen Sie es unter Eingaben aus, oder führen Sie den Prompt mit dem aus, was die Vorschau zeigt: {names}.</translation>
     </message>
     <message>
@@ -2775,10 +2819,6 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Verwendungen suchen …</translation>
     </message>
     <message>
-      <source>Find what it asks for, up to the next stop.</source>
-      <translation>Sehen, was sie verlangt, bis zum nächsten Halt.</translation>
-    </message>
-    <message>
       <source>First letter in capitals</source>
       <translation>Erster Buchstabe groß</translation>
     </message>
@@ -2799,8 +2839,12 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Beheben Sie Adresse, Schlüssel oder Konto.</translation>
     </message>
     <message>
-      <source>Fix the errors below, or agree to each kind of them</source>
+      <source>Fix the errors below, or accept each kind</source>
       <translation>Beheben Sie die Fehler unten, oder stimmen Sie jeder Art zu</translation>
+    </message>
+    <message>
+      <source>Fixed-width fonts.</source>
+      <translation>Schriften fester Breite.</translation>
     </message>
     <message>
       <source>Flaky</source>
@@ -2835,16 +2879,16 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Variablen und Konsole einklappen</translation>
     </message>
     <message>
-      <source>Fold what is the same as in the step before</source>
-      <translation>Einklappen, was gleich ist wie im Schritt davor</translation>
-    </message>
-    <message>
       <source>Folder</source>
       <translation>Ordner</translation>
     </message>
     <message>
       <source>Folder of the certificates</source>
       <translation>Ordner der Zertifikate</translation>
+    </message>
+    <message>
+      <source>Folders with settings, runs and unsaved text</source>
+      <translation>Einstellungen, Läufe und nicht gespeicherter Text: in welchen Ordnern sie liegen</translation>
     </message>
     <message>
       <source>Follow the run</source>
@@ -2859,10 +2903,6 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Schrift der Oberfläche</translation>
     </message>
     <message>
-      <source>Fonts of one width.</source>
-      <translation>Schriften fester Breite.</translation>
-    </message>
-    <message>
       <source>For an address</source>
       <translation>Für eine Adresse</translation>
     </message>
@@ -2873,6 +2913,14 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     <message>
       <source>Forget</source>
       <translation>Vergessen</translation>
+    </message>
+    <message>
+      <source>Format it in the standard form</source>
+      <translation>In die übliche Form bringen</translation>
+    </message>
+    <message>
+      <source>Format of the request</source>
+      <translation>Form der Anfrage</translation>
     </message>
     <message>
       <source>Forms</source>
@@ -2893,15 +2941,11 @@ zu  {after}</translation>
       <translation>Aus dem Zwischenspeicher</translation>
     </message>
     <message>
-      <source>From here with the open prompt as it is now</source>
-      <translation>Von hier mit dem offenen Prompt, wie er jetzt ist</translation>
-    </message>
-    <message>
       <source>From history, {when}</source>
       <translation>Aus dem Verlauf, {when}</translation>
     </message>
     <message>
-      <source>From the package index that pip uses, checked, and kept with the settings</source>
+      <source>From the package index that pip uses; verified, and stored with the settings</source>
       <translation>Aus dem Paketverzeichnis, das pip benutzt, geprüft und bei den Einstellungen behalten</translation>
     </message>
     <message>
@@ -2917,10 +2961,6 @@ zu  {after}</translation>
       <translation>Kopf als Formular …</translation>
     </message>
     <message>
-      <source>Further tries</source>
-      <translation>Weitere Versuche</translation>
-    </message>
-    <message>
       <source>GGUF file</source>
       <translation>GGUF-Datei</translation>
     </message>
@@ -2929,19 +2969,27 @@ zu  {after}</translation>
       <translation>GGUF-Dateien, auch später; Verknüpfungen wird nicht gefolgt</translation>
     </message>
     <message>
-      <source>Gates that fail: {names}.</source>
-      <translation>Schranken, die nicht halten: {names}.</translation>
-    </message>
-    <message>
       <source>Generate rows</source>
       <translation>Zeilen erfinden</translation>
     </message>
     <message>
-      <source>Git does not read this repository: its files are another user's.</source>
+      <source>Generating one kind after another…</source>
+      <translation>Eine Art nach der anderen wird erfragt …</translation>
+    </message>
+    <message>
+      <source>Git does not respond.</source>
+      <translation>git antwortet nicht.</translation>
+    </message>
+    <message>
+      <source>Git is not installed; it is needed for earlier revisions.</source>
+      <translation>git ist nicht installiert; es findet frühere Stände.</translation>
+    </message>
+    <message>
+      <source>Git refuses to read this repository: its files belong to another user.</source>
       <translation>Git liest dieses Repository nicht: Seine Dateien gehören jemand anderem.</translation>
     </message>
     <message>
-      <source>Git does not read this repository…</source>
+      <source>Git refuses to read this repository…</source>
       <translation>Git liest dieses Repository nicht …</translation>
     </message>
     <message>
@@ -2961,80 +3009,36 @@ zu  {after}</translation>
       <translation>Geben Sie ihr einen Namen.</translation>
     </message>
     <message>
-      <source>Give it the window, or go back</source>
-      <translation>Ihm das ganze Fenster geben, oder zurück</translation>
-    </message>
-    <message>
       <source>Give the value…</source>
       <translation>Den Wert angeben …</translation>
+    </message>
+    <message>
+      <source>Give to a colleague</source>
+      <translation>Weitergeben</translation>
     </message>
     <message>
       <source>Give {number} of 5 points (Alt+{number})</source>
       <translation>{number} von 5 Punkten geben (Alt+{number})</translation>
     </message>
     <message>
-      <source>Go back to here</source>
-      <translation>Hierher zurückgehen</translation>
-    </message>
-    <message>
-      <source>Go back to the request, as a new branch, and write it differently.</source>
+      <source>Go back to the request on a new branch and change it.</source>
       <translation>Zur Anfrage zurückgehen, als neuer Zweig, und sie anders schreiben.</translation>
     </message>
     <message>
-      <source>Go back to this place on a new branch  ({keys})</source>
-      <translation>Wieder an dieser Stelle stehen, als neuer Zweig  ({keys})</translation>
+      <source>Go back to this point</source>
+      <translation>Zu dieser Stelle zurückgehen</translation>
+    </message>
+    <message>
+      <source>Go back to this point on a new branch  ({keys})</source>
+      <translation>Zu dieser Stelle zurückgehen, als neuer Zweig  ({keys})</translation>
     </message>
     <message>
       <source>Go on</source>
       <translation>Weiter</translation>
     </message>
     <message>
-      <source>Go on all the same.</source>
-      <translation>Trotzdem fortfahren.</translation>
-    </message>
-    <message>
-      <source>Go on from here</source>
-      <translation>Von hier weiter</translation>
-    </message>
-    <message>
-      <source>Go on in this thread… (Return sends)</source>
-      <translation>In diesem Gespräch fortfahren … (Eingabe sendet)</translation>
-    </message>
-    <message>
-      <source>Go on with a message</source>
-      <translation>Mit einer Nachricht fortfahren</translation>
-    </message>
-    <message>
-      <source>Go on with a message…</source>
-      <translation>Mit einer Nachricht fortfahren …</translation>
-    </message>
-    <message>
-      <source>Go on with it</source>
-      <translation>Damit fortfahren</translation>
-    </message>
-    <message>
-      <source>Go on with these observations.</source>
-      <translation>Mit diesen Beobachtungen weitermachen.</translation>
-    </message>
-    <message>
-      <source>Go on with this observation.</source>
-      <translation>Mit dieser Beobachtung fortfahren.</translation>
-    </message>
-    <message>
-      <source>Go on with {model}</source>
-      <translation>Weiter mit {model}</translation>
-    </message>
-    <message>
-      <source>Go on without this limit.</source>
-      <translation>Ohne diese Grenze fortfahren.</translation>
-    </message>
-    <message>
       <source>Go on.</source>
       <translation>Fortfahren.</translation>
-    </message>
-    <message>
-      <source>Go through this run again, with its replies, its tools' results and your own edits. No model is asked and no tool runs; breakpoints stop it.</source>
-      <translation>Diesen Lauf noch einmal durchgehen, mit seinen Antworten, den Ergebnissen seiner Werkzeuge und Ihren eigenen Änderungen. Kein Modell wird gefragt, kein Werkzeug läuft; Haltepunkte halten ihn an.</translation>
     </message>
     <message>
       <source>Go to Files</source>
@@ -3085,6 +3089,10 @@ zu  {after}</translation>
       <translation>Zum Feld von {name}</translation>
     </message>
     <message>
+      <source>Go to the newest</source>
+      <translation>Zum Neuesten gehen</translation>
+    </message>
+    <message>
       <source>Go to the other bracket</source>
       <translation>Zur anderen Klammer</translation>
     </message>
@@ -3117,8 +3125,16 @@ zu  {after}</translation>
       <translation>Google Gemini</translation>
     </message>
     <message>
+      <source>Group runs by prompt, model or day</source>
+      <translation>Läufe nach Prompt, Modell oder Tag zusammenstellen</translation>
+    </message>
+    <message>
       <source>Groups of runs</source>
       <translation>Gruppen von Läufen</translation>
+    </message>
+    <message>
+      <source>Guide the run with your own message.</source>
+      <translation>Den Lauf mit einer eigenen Nachricht lenken.</translation>
     </message>
     <message>
       <source>Guided</source>
@@ -3141,6 +3157,10 @@ zu  {after}</translation>
       <translation>Alle Bereiche verbergen oder zeigen</translation>
     </message>
     <message>
+      <source>Hide what has not changed since the previous step</source>
+      <translation>Einklappen, was gleich ist wie im Schritt davor</translation>
+    </message>
+    <message>
       <source>History</source>
       <translation>Verlauf</translation>
     </message>
@@ -3161,12 +3181,8 @@ zu  {after}</translation>
       <translation>Den ersten Aufruf jedes Gesprächs anhalten</translation>
     </message>
     <message>
-      <source>Hold, step and keep the calls of any program to its models</source>
+      <source>Hold, step and record the model calls of any program</source>
       <translation>Die Aufrufe eines beliebigen Programms an seine Modelle anhalten, in Schritten ausführen und behalten</translation>
-    </message>
-    <message>
-      <source>Holes found by the probe</source>
-      <translation>Von der Probe gefundene Lücken</translation>
     </message>
     <message>
       <source>How deep a recursive loop is, from 0.</source>
@@ -3177,8 +3193,8 @@ zu  {after}</translation>
       <translation>Wie tief eine rekursive Schleife ist, ab 1.</translation>
     </message>
     <message>
-      <source>How far the studio guides the model; larger models need no guidance.</source>
-      <translation>Wie viel für das Modell entschieden wird; richtige Modelle brauchen nichts davon.</translation>
+      <source>How each provider and protocol sends it</source>
+      <translation>Was jeder Anbieter und jedes Protokoll davon sendet</translation>
     </message>
     <message>
       <source>How many</source>
@@ -3201,24 +3217,16 @@ zu  {after}</translation>
       <translation>Wie viele Wörter</translation>
     </message>
     <message>
-      <source>How much faster than it was</source>
-      <translation>Wie viel schneller als es war</translation>
+      <source>How much the studio guides the model; larger models need no guidance.</source>
+      <translation>Wie viel für das Modell entschieden wird; richtige Modelle brauchen nichts davon.</translation>
     </message>
     <message>
       <source>How the call ends</source>
       <translation>Wie der Aufruf endet</translation>
     </message>
     <message>
-      <source>How the run ended</source>
-      <translation>Wie der Lauf endete</translation>
-    </message>
-    <message>
       <source>How the tool has changed</source>
       <translation>Wie sich das Werkzeug geändert hat</translation>
-    </message>
-    <message>
-      <source>Id of the model, as the server calls it</source>
-      <translation>Kennung des Modells, wie der Server es nennt</translation>
     </message>
     <message>
       <source>If off, you are asked once when quitting.</source>
@@ -3237,8 +3245,16 @@ zu  {after}</translation>
       <translation>Importieren</translation>
     </message>
     <message>
+      <source>Import a prompt from another format</source>
+      <translation>Aus einem anderen Format einen Prompt machen</translation>
+    </message>
+    <message>
       <source>Import runs</source>
       <translation>Läufe importieren</translation>
+    </message>
+    <message>
+      <source>Import runs from exported journals</source>
+      <translation>Läufe aufnehmen, die als Journale exportiert wurden</translation>
     </message>
     <message>
       <source>Import {name}</source>
@@ -3265,7 +3281,7 @@ zu  {after}</translation>
       <translation>Das Verbessern braucht gepa: pip install 'prompt-studio[improve]'.</translation>
     </message>
     <message>
-      <source>In a window of its own</source>
+      <source>In a separate window</source>
       <translation>In einem eigenen Fenster</translation>
     </message>
     <message>
@@ -3275,6 +3291,10 @@ zu  {after}</translation>
     <message>
       <source>In batches</source>
       <translation>In Batches</translation>
+    </message>
+    <message>
+      <source>In blind comparisons, {one} was better {first} times, {other} {second} times</source>
+      <translation>Ohne Namen war {one} {first}-mal besser, {other} {second}-mal</translation>
     </message>
     <message>
       <source>In capitals</source>
@@ -3311,6 +3331,10 @@ zu  {after}</translation>
     <message>
       <source>Injection</source>
       <translation>Injection</translation>
+    </message>
+    <message>
+      <source>Injections found by the probe</source>
+      <translation>Von der Probe gefundene Lücken</translation>
     </message>
     <message>
       <source>Input</source>
@@ -3361,6 +3385,18 @@ zu  {after}</translation>
       <translation>Einfügen</translation>
     </message>
     <message>
+      <source>Insert a message</source>
+      <translation>Eine Nachricht einfügen</translation>
+    </message>
+    <message>
+      <source>Insert a message…</source>
+      <translation>Eine Nachricht einfügen …</translation>
+    </message>
+    <message>
+      <source>Insert into the prompt</source>
+      <translation>In den Prompt einfügen</translation>
+    </message>
+    <message>
       <source>Insert snippet</source>
       <translation>Baustein einfügen</translation>
     </message>
@@ -3397,15 +3433,15 @@ zu  {after}</translation>
       <translation>Er fügt eine Rolle hinzu oder entfernt eine: {names}.</translation>
     </message>
     <message>
-      <source>It answers on this computer.</source>
-      <translation>Es antwortet auf diesem Rechner.</translation>
+      <source>It adds over 20 KB to each request.</source>
+      <translation>Es belegt über 20 KB jeder Anfrage.</translation>
     </message>
     <message>
       <source>It can be looped over</source>
       <translation>Es lässt sich durchlaufen</translation>
     </message>
     <message>
-      <source>It cannot be added to the file; write it by hand.</source>
+      <source>It cannot be added to the file automatically; write it yourself.</source>
       <translation>Es lässt sich der Datei nicht hinzufügen; schreibe es von Hand.</translation>
     </message>
     <message>
@@ -3417,15 +3453,15 @@ zu  {after}</translation>
       <translation>Es ist nicht verwendbar: {reason}.</translation>
     </message>
     <message>
-      <source>It changes something outside; it asks before its first call</source>
-      <translation>Es ändert etwas außerhalb; vor dem ersten Aufruf fragt es</translation>
-    </message>
-    <message>
       <source>It changes what the file declares.</source>
       <translation>Er ändert, was die Datei deklariert.</translation>
     </message>
     <message>
-      <source>It crashed outside of Python. Unsaved text is offered in the window.</source>
+      <source>It contains a secret.</source>
+      <translation>Es enthält ein Geheimnis.</translation>
+    </message>
+    <message>
+      <source>It crashed outside of Python. Unsaved text can be restored in the window.</source>
       <translation>Ein Fehler unterhalb von Python beendete es. Nicht gespeicherter Text wird im Fenster angeboten.</translation>
     </message>
     <message>
@@ -3433,19 +3469,11 @@ zu  {after}</translation>
       <translation>Es lief nicht</translation>
     </message>
     <message>
-      <source>It does not stay inside of its section: a heading or a role begins another one.</source>
-      <translation>Er bleibt nicht in seinem Abschnitt: Eine Überschrift oder eine Rolle beginnt einen anderen.</translation>
-    </message>
-    <message>
-      <source>It gets what you enter. Give no password or key to a server in a form.</source>
-      <translation>Er bekommt, was Sie eingeben. Geben Sie einem Server in einem Formular kein Passwort und keinen Schlüssel.</translation>
-    </message>
-    <message>
       <source>It goes into the system's key store</source>
       <translation>Er kommt in den Schlüsselspeicher des Systems</translation>
     </message>
     <message>
-      <source>It has a line that begins a message of a role in another dialect.</source>
+      <source>It has a line that starts a message in another dialect.</source>
       <translation>Er hat eine Zeile, die in einem anderen Dialekt die Nachricht einer Rolle beginnt.</translation>
     </message>
     <message>
@@ -3473,8 +3501,8 @@ zu  {after}</translation>
       <translation>Er hat andere Verweise (${…}) als der Abschnitt jetzt.</translation>
     </message>
     <message>
-      <source>It holds a secret.</source>
-      <translation>Er enthält ein Geheimnis.</translation>
+      <source>It has side effects; it asks before its first call</source>
+      <translation>Es ändert etwas außerhalb; vor dem ersten Aufruf fragt es</translation>
     </message>
     <message>
       <source>It is a list or text</source>
@@ -3485,6 +3513,14 @@ zu  {after}</translation>
       <translation>Es ist eine Zahl</translation>
     </message>
     <message>
+      <source>It is added to the request of the next iteration.</source>
+      <translation>Sie kommt in die Anfrage des nächsten Durchgangs.</translation>
+    </message>
+    <message>
+      <source>It is added to the request that will be sent next.</source>
+      <translation>Sie kommt in die Anfrage, die gleich gesendet wird.</translation>
+    </message>
+    <message>
       <source>It is an object</source>
       <translation>Es ist ein Objekt</translation>
     </message>
@@ -3493,15 +3529,11 @@ zu  {after}</translation>
       <translation>Er ist leer.</translation>
     </message>
     <message>
-      <source>It is kept up to its last event. If you go on, it pauses there first.</source>
-      <translation>Er ist bis zum letzten Ereignis aufbewahrt. Beim Fortsetzen hält er dort zuerst an.</translation>
-    </message>
-    <message>
       <source>It is longer than {count:,} characters.</source>
       <translation>Er ist länger als {count:,} Zeichen.</translation>
     </message>
     <message>
-      <source>It is new, and its source does not say whether it changes something. It asks before its first call.</source>
+      <source>It is new, and its source does not say whether it has side effects. It asks before its first call.</source>
       <translation>Es ist neu, und seine Quelle sagt nicht, ob es etwas ändert. Es fragt vor dem ersten Aufruf.</translation>
     </message>
     <message>
@@ -3517,16 +3549,12 @@ zu  {after}</translation>
       <translation>Es ist null</translation>
     </message>
     <message>
-      <source>It is opened where it is; save it under another name to change it.</source>
-      <translation>Es wird dort geöffnet, wo es ist; zum Ändern unter anderem Namen speichern.</translation>
-    </message>
-    <message>
-      <source>It is read exactly as if the model had written it.</source>
+      <source>It is parsed as if the model had written it.</source>
       <translation>Es wird gelesen, als hätte das Modell es geschrieben.</translation>
     </message>
     <message>
-      <source>It is run again.</source>
-      <translation>Es wird noch einmal ausgeführt.</translation>
+      <source>It is saved up to its last event. If you continue, it first pauses there.</source>
+      <translation>Er ist bis zum letzten Ereignis aufbewahrt. Beim Fortsetzen hält er dort zuerst an.</translation>
     </message>
     <message>
       <source>It is sunny in {city}</source>
@@ -3545,19 +3573,15 @@ zu  {after}</translation>
       <translation>Niemand weiß, ob das Werkzeug lief</translation>
     </message>
     <message>
-      <source>It joins the request of the next iteration.</source>
-      <translation>Sie kommt in die Anfrage des nächsten Durchgangs.</translation>
-    </message>
-    <message>
-      <source>It joins the request that is about to be sent.</source>
-      <translation>Sie kommt in die Anfrage, die gleich gesendet wird.</translation>
-    </message>
-    <message>
       <source>It lacks expressions: {names}.</source>
       <translation>Ihm fehlen Ausdrücke: {names}.</translation>
     </message>
     <message>
-      <source>It lists no models: type the id of one.</source>
+      <source>It leaves its section: a heading or a role starts another one.</source>
+      <translation>Er bleibt nicht in seinem Abschnitt: Eine Überschrift oder eine Rolle beginnt einen anderen.</translation>
+    </message>
+    <message>
+      <source>It lists no models: type a model id.</source>
       <translation>Er nennt keine Modelle: geben Sie die ID eines Modells ein.</translation>
     </message>
     <message>
@@ -3573,15 +3597,19 @@ zu  {after}</translation>
       <translation>Es lief</translation>
     </message>
     <message>
-      <source>It reports a failure</source>
-      <translation>Es meldet einen Fehler</translation>
+      <source>It receives what you enter. Never enter a password or key in a form of a server.</source>
+      <translation>Er bekommt, was Sie eingeben. Geben Sie einem Server in einem Formular kein Passwort und keinen Schlüssel.</translation>
     </message>
     <message>
-      <source>It takes over 20 KB of each request.</source>
-      <translation>Es belegt über 20 KB jeder Anfrage.</translation>
+      <source>It runs again.</source>
+      <translation>Es wird noch einmal ausgeführt.</translation>
     </message>
     <message>
-      <source>It then asks only as its approval says</source>
+      <source>It runs on this computer.</source>
+      <translation>Es antwortet auf diesem Rechner.</translation>
+    </message>
+    <message>
+      <source>It then asks only according to its approval setting</source>
       <translation>Danach fragt es nur noch so, wie seine Freigabe es sagt</translation>
     </message>
     <message>
@@ -3589,7 +3617,7 @@ zu  {after}</translation>
       <translation>Es dauerte zu lange</translation>
     </message>
     <message>
-      <source>It was not better on the rows to learn from.</source>
+      <source>It was not better on the training rows.</source>
       <translation>Er war auf den Zeilen, aus denen er entstand, nicht besser.</translation>
     </message>
     <message>
@@ -3633,16 +3661,8 @@ zu  {after}</translation>
       <translation>Ihre Antwort, ihre Prüfungen und ihr Lauf werden hier gezeigt.</translation>
     </message>
     <message>
-      <source>Its calls and files stay as they are.</source>
+      <source>Its calls and files stay unchanged.</source>
       <translation>Ihre Aufrufe und Dateien bleiben, wie sie sind.</translation>
-    </message>
-    <message>
-      <source>Its calls to models go through Prompt Studio, without a change to the program. While a call is held, the program's own time limit counts: 600 seconds in the SDKs of OpenAI and Anthropic, none in Gemini's.</source>
-      <translation>Seine Aufrufe an Modelle gehen durch Prompt Studio, ohne Änderung am Programm. Während ein Aufruf angehalten ist, gilt die Frist des Programms: 600 Sekunden in den SDKs von OpenAI und Anthropic, keine in dem von Gemini.</translation>
-    </message>
-    <message>
-      <source>Its expressions are in another order, and blocks are among them.</source>
-      <translation>Seine Ausdrücke stehen in anderer Reihenfolge, und Blöcke sind darunter.</translation>
     </message>
     <message>
       <source>Its expressions read other values.</source>
@@ -3657,6 +3677,10 @@ zu  {after}</translation>
       <translation>Seine letzte Antwort: {reading:,.0f} Token je Sekunde gelesen, {writing:,.0f} geschrieben</translation>
     </message>
     <message>
+      <source>Its model calls go through Prompt Studio; the program needs no change. While a call is held, the program's own time limit applies: 600 seconds in the SDKs of OpenAI and Anthropic, none in Gemini's.</source>
+      <translation>Seine Aufrufe an Modelle gehen durch Prompt Studio, ohne Änderung am Programm. Während ein Aufruf angehalten ist, gilt die Frist des Programms: 600 Sekunden in den SDKs von OpenAI und Anthropic, keine in dem von Gemini.</translation>
+    </message>
+    <message>
       <source>Its name</source>
       <translation>Sein Name</translation>
     </message>
@@ -3669,11 +3693,11 @@ zu  {after}</translation>
       <translation>Sein Ergebnis ist …</translation>
     </message>
     <message>
-      <source>Its run goes on</source>
+      <source>Its run is running</source>
       <translation>Sein Lauf ist im Gange</translation>
     </message>
     <message>
-      <source>Its run waits for you</source>
+      <source>Its run is waiting for you</source>
       <translation>Sein Lauf wartet auf Sie</translation>
     </message>
     <message>
@@ -3709,30 +3733,6 @@ zu  {after}</translation>
       <translation>Behalten</translation>
     </message>
     <message>
-      <source>Keep as a file beside it</source>
-      <translation>Als Datei daneben ablegen</translation>
-    </message>
-    <message>
-      <source>Keep as case</source>
-      <translation>Als Fall behalten</translation>
-    </message>
-    <message>
-      <source>Keep as case of the open prompt</source>
-      <translation>Als Fall des offenen Prompts behalten</translation>
-    </message>
-    <message>
-      <source>Keep as experiment</source>
-      <translation>Als Experiment behalten</translation>
-    </message>
-    <message>
-      <source>Keep as samples in the prompt</source>
-      <translation>Als Beispiele im Prompt behalten</translation>
-    </message>
-    <message>
-      <source>Keep it beyond this run; otherwise only this run knows of it</source>
-      <translation>Über diesen Lauf hinaus behalten; sonst weiß nur dieser Lauf davon</translation>
-    </message>
-    <message>
       <source>Keep mine</source>
       <translation>Meins behalten</translation>
     </message>
@@ -3743,34 +3743,6 @@ zu  {after}</translation>
     <message>
       <source>Keep runs</source>
       <translation>Läufe behalten</translation>
-    </message>
-    <message>
-      <source>Keep the answers</source>
-      <translation>Antworten übernehmen</translation>
-    </message>
-    <message>
-      <source>Keep the file in a folder of its own to trust it.</source>
-      <translation>Legen Sie die Datei in einen eigenen Ordner, um ihm zu vertrauen.</translation>
-    </message>
-    <message>
-      <source>Keep this key</source>
-      <translation>Diesen Schlüssel behalten</translation>
-    </message>
-    <message>
-      <source>Kept as edited by you.</source>
-      <translation>Wird als von Ihnen bearbeitet behalten.</translation>
-    </message>
-    <message>
-      <source>Kept as it is when the file is saved</source>
-      <translation>Bleibt beim Speichern, wie es ist</translation>
-    </message>
-    <message>
-      <source>Kept as {file}.</source>
-      <translation>Abgelegt als {file}.</translation>
-    </message>
-    <message>
-      <source>Kept in {file_name}</source>
-      <translation>Liegt in {file_name}</translation>
     </message>
     <message>
       <source>Key</source>
@@ -3789,12 +3761,12 @@ zu  {after}</translation>
       <translation>Tasten</translation>
     </message>
     <message>
-      <source>Keys are left out. Read it before you send it: it may name your files.</source>
-      <translation>Schlüssel sind ausgelassen. Lesen Sie ihn, bevor Sie ihn senden: er kann Ihre Dateien nennen.</translation>
+      <source>Keys are never in prompts, settings, runs, exports or logs. Text that looks like a key is hidden where it is shown.</source>
+      <translation>Schlüssel stehen nie in Prompts, Einstellungen, Läufen, Exporten oder Protokollen. Text, der wie ein Schlüssel aussieht, wird verdeckt, wo er gezeigt wird.</translation>
     </message>
     <message>
-      <source>Keys are never in prompts, settings, runs, exports or logs. What looks like one is hidden where it is shown.</source>
-      <translation>Schlüssel stehen nie in Prompts, Einstellungen, Läufen, Exporten oder Protokollen. Was wie einer aussieht, wird verdeckt, wo es gezeigt wird.</translation>
+      <source>Keys are removed. Read it before you send it: it may contain file names.</source>
+      <translation>Schlüssel sind ausgelassen. Lesen Sie ihn, bevor Sie ihn senden: er kann Ihre Dateien nennen.</translation>
     </message>
     <message>
       <source>Keys found</source>
@@ -3805,8 +3777,12 @@ zu  {after}</translation>
       <translation>Art des neuen Werkzeugs</translation>
     </message>
     <message>
-      <source>Known are Prompty, AgentSchema, request bodies, promptfoo, LangChain and chat text.</source>
-      <translation>Bekannt sind Prompty, AgentSchema, Anfragen, promptfoo, LangChain und Chat-Text.</translation>
+      <source>Known facts</source>
+      <translation>Bekannte Angaben</translation>
+    </message>
+    <message>
+      <source>Known facts about {model!r}</source>
+      <translation>Was von {model!r} bekannt ist</translation>
     </message>
     <message>
       <source>LM Studio</source>
@@ -3815,6 +3791,10 @@ zu  {after}</translation>
     <message>
       <source>Language</source>
       <translation>Sprache</translation>
+    </message>
+    <message>
+      <source>Language of the spelling check</source>
+      <translation>Die Rechtschreibung von Prosa prüfen in</translation>
     </message>
     <message>
       <source>Larger text</source>
@@ -3833,11 +3813,15 @@ zu  {after}</translation>
       <translation>Zuletzt benutzt</translation>
     </message>
     <message>
+      <source>Later requests are sent to it, with the conversation so far.</source>
+      <translation>Die Anfragen von hier an gehen an dieses Modell, mit dem bisherigen Gespräch.</translation>
+    </message>
+    <message>
       <source>Learn</source>
       <translation>Kennenlernen</translation>
     </message>
     <message>
-      <source>Leave out what begins with ? or #: it may hold a key, and the path is enough.</source>
+      <source>Leave out the part after ? or #: it may contain a key, and the path is enough.</source>
       <translation>Lassen Sie weg, was mit ? oder # beginnt: es kann einen Schlüssel enthalten, und der Pfad genügt.</translation>
     </message>
     <message>
@@ -3849,8 +3833,8 @@ zu  {after}</translation>
       <translation>Links ist besser</translation>
     </message>
     <message>
-      <source>Let it go on</source>
-      <translation>Weiterschreiben lassen</translation>
+      <source>Let it continue</source>
+      <translation>Weiterlaufen lassen</translation>
     </message>
     <message>
       <source>Let the installed package load the file, and compare the messages</source>
@@ -3865,7 +3849,7 @@ zu  {after}</translation>
       <translation>Helles Thema</translation>
     </message>
     <message>
-      <source>Light, dark, or as the desktop says.</source>
+      <source>Light, dark, or as the desktop is set.</source>
       <translation>Hell, dunkel oder wie der Schreibtisch es sagt.</translation>
     </message>
     <message>
@@ -3905,12 +3889,16 @@ zu  {after}</translation>
       <translation>Modelle auflisten</translation>
     </message>
     <message>
+      <source>List the available models; the run continues with the one that you choose.</source>
+      <translation>Die Modelle auflisten, die antworten können; der Lauf geht mit dem gewählten weiter.</translation>
+    </message>
+    <message>
       <source>List the model files of {folder}</source>
       <translation>Die Modelldateien von {folder} auflisten</translation>
     </message>
     <message>
-      <source>List the models that can answer; the run goes on with the one that you choose.</source>
-      <translation>Die Modelle auflisten, die antworten können; der Lauf geht mit dem gewählten weiter.</translation>
+      <source>List the models of the server</source>
+      <translation>Den Server fragen, welche Modelle er anbietet</translation>
     </message>
     <message>
       <source>Ln {line}, Col {column}</source>
@@ -3957,18 +3945,6 @@ zu  {after}</translation>
       <translation>Lang</translation>
     </message>
     <message>
-      <source>Longest event of a reply</source>
-      <translation>Längstes Ereignis einer Antwort</translation>
-    </message>
-    <message>
-      <source>Longest reply</source>
-      <translation>Längste Antwort</translation>
-    </message>
-    <message>
-      <source>Longest text of an error</source>
-      <translation>Längster Text eines Fehlers</translation>
-    </message>
-    <message>
       <source>Look at {filename}.</source>
       <translation>Sehen Sie nach {filename}.</translation>
     </message>
@@ -3989,32 +3965,8 @@ zu  {after}</translation>
       <translation>Verloren oder verändert: {what}</translation>
     </message>
     <message>
-      <source>Made by an expression</source>
-      <translation>Von einem Ausdruck gemacht</translation>
-    </message>
-    <message>
-      <source>Make a prompt of another format</source>
-      <translation>Aus einem anderen Format einen Prompt machen</translation>
-    </message>
-    <message>
       <source>Make it the default</source>
       <translation>Zur Vorgabe machen</translation>
-    </message>
-    <message>
-      <source>Make the connection, name one under `providers`, or use one for the folder.</source>
-      <translation>Legen Sie die Verbindung an, nennen Sie eine unter `providers`, oder verwenden Sie eine für den Ordner.</translation>
-    </message>
-    <message>
-      <source>Make the connection, or name another under `providers`.</source>
-      <translation>Legen Sie die Verbindung an, oder nennen Sie eine andere unter `providers`.</translation>
-    </message>
-    <message>
-      <source>Making the tools ready</source>
-      <translation>Werkzeuge werden bereit gemacht</translation>
-    </message>
-    <message>
-      <source>Many providers' models by one key.</source>
-      <translation>Modelle vieler Anbieter mit einem Schlüssel.</translation>
     </message>
     <message>
       <source>Mark the words that differ (D)</source>
@@ -4033,8 +3985,24 @@ zu  {after}</translation>
       <translation>Maximieren</translation>
     </message>
     <message>
+      <source>Maximize it, or restore the layout</source>
+      <translation>Ihm das ganze Fenster geben, oder zurück</translation>
+    </message>
+    <message>
       <source>Maximize the pane</source>
       <translation>Bereich maximieren</translation>
+    </message>
+    <message>
+      <source>Maximum error text</source>
+      <translation>Längster Text eines Fehlers</translation>
+    </message>
+    <message>
+      <source>Maximum event of a reply</source>
+      <translation>Längstes Ereignis einer Antwort</translation>
+    </message>
+    <message>
+      <source>Maximum reply</source>
+      <translation>Längste Antwort</translation>
     </message>
     <message>
       <source>Mean score on the selection rows, by text</source>
@@ -4065,10 +4033,6 @@ zu  {after}</translation>
       <translation>Nachrichten</translation>
     </message>
     <message>
-      <source>Messages changed since the run whose answer is shown: compare with it</source>
-      <translation>Nachrichten haben sich seit dem Lauf geändert, dessen Antwort gezeigt wird: damit vergleichen</translation>
-    </message>
-    <message>
       <source>Messages of this iteration</source>
       <translation>Nachrichten dieses Durchgangs</translation>
     </message>
@@ -4079,6 +4043,10 @@ zu  {after}</translation>
     <message>
       <source>Messages that differ</source>
       <translation>Nachrichten, die sich unterscheiden</translation>
+    </message>
+    <message>
+      <source>Messages to and from it</source>
+      <translation>Was hin- und hergeht</translation>
     </message>
     <message>
       <source>Messages: {sum:,}</source>
@@ -4113,8 +4081,16 @@ zu  {after}</translation>
       <translation>Modelldateien (*.gguf);;Alle Dateien (*)</translation>
     </message>
     <message>
+      <source>Model id on the server</source>
+      <translation>Kennung des Modells, wie der Server es nennt</translation>
+    </message>
+    <message>
       <source>Model of {name}</source>
       <translation>Modell von {name}</translation>
+    </message>
+    <message>
+      <source>Model to use: on this computer, from a provider whose key is here, or another</source>
+      <translation>Was antwortet: ein Modell auf diesem Rechner, bei einem Anbieter, dessen Schlüssel vorliegt, oder ein anderes</translation>
     </message>
     <message>
       <source>Model, server address, key or folder</source>
@@ -4131,6 +4107,10 @@ zu  {after}</translation>
     <message>
       <source>Models</source>
       <translation>Modelle</translation>
+    </message>
+    <message>
+      <source>Models of many providers with one key.</source>
+      <translation>Modelle vieler Anbieter mit einem Schlüssel.</translation>
     </message>
     <message>
       <source>Models of {name}</source>
@@ -4161,7 +4141,7 @@ zu  {after}</translation>
       <translation>Weitere Meldungen</translation>
     </message>
     <message>
-      <source>Most providers take {most} tools.</source>
+      <source>Most providers accept {most} tools.</source>
       <translation>Die meisten Anbieter nehmen {most} Werkzeuge.</translation>
     </message>
     <message>
@@ -4171,6 +4151,10 @@ zu  {after}</translation>
     <message>
       <source>Move tab to the other side</source>
       <translation>Reiter auf die andere Seite</translation>
+    </message>
+    <message>
+      <source>Move the file to a folder of its own to trust it.</source>
+      <translation>Legen Sie die Datei in einen eigenen Ordner, um ihm zu vertrauen.</translation>
     </message>
     <message>
       <source>Move the line down</source>
@@ -4229,7 +4213,7 @@ zu  {after}</translation>
       <translation>Name der Eingabe {name}</translation>
     </message>
     <message>
-      <source>Name of the set, kept in {file_name}:</source>
+      <source>Name of the set, saved in {file_name}:</source>
       <translation>Name des Satzes, der in {file_name} liegt:</translation>
     </message>
     <message>
@@ -4249,15 +4233,15 @@ zu  {after}</translation>
       <translation>{branch} benennen …</translation>
     </message>
     <message>
-      <source>Name: value, one a line; none of them secret</source>
+      <source>Name: value, one per line; no secrets</source>
       <translation>Name: Wert, einer je Zeile; keiner davon geheim</translation>
     </message>
     <message>
-      <source>Names and kinds of values</source>
+      <source>Names and types of values</source>
       <translation>Namen und Arten der Werte</translation>
     </message>
     <message>
-      <source>Names, keys and limits of the places where models answer</source>
+      <source>Names, keys and limits of connections to models</source>
       <translation>Namen, Schlüssel und Grenzen der Orte, an denen Modelle antworten</translation>
     </message>
     <message>
@@ -4341,12 +4325,16 @@ zu  {after}</translation>
       <translation>Neuer Prompt …</translation>
     </message>
     <message>
-      <source>New row, or paste rows from a sheet, CSV or JSON</source>
+      <source>New row, or paste rows from a spreadsheet, CSV or JSON</source>
       <translation>Neue Zeile, oder Zeilen aus einer Tabelle, CSV oder JSON einfügen</translation>
     </message>
     <message>
       <source>Next</source>
       <translation>Weiter</translation>
+    </message>
+    <message>
+      <source>Next branch</source>
+      <translation>Nächster Zweig</translation>
     </message>
     <message>
       <source>Next difference</source>
@@ -4373,6 +4361,14 @@ zu  {after}</translation>
       <translation>Nächste Wiederholung</translation>
     </message>
     <message>
+      <source>Next run</source>
+      <translation>Nächster Lauf</translation>
+    </message>
+    <message>
+      <source>Next set</source>
+      <translation>Nächster Satz</translation>
+    </message>
+    <message>
       <source>Next tab</source>
       <translation>Nächster Reiter</translation>
     </message>
@@ -4381,7 +4377,7 @@ zu  {after}</translation>
       <translation>Nein</translation>
     </message>
     <message>
-      <source>No (as known)</source>
+      <source>No (known)</source>
       <translation>Nein (wie bekannt)</translation>
     </message>
     <message>
@@ -4389,16 +4385,20 @@ zu  {after}</translation>
       <translation>Keine Antwort</translation>
     </message>
     <message>
-      <source>No bound</source>
-      <translation>Ohne Grenze</translation>
+      <source>No answers differ in the shown rows.</source>
+      <translation>In den gezeigten Zeilen unterscheiden sich keine zwei Antworten.</translation>
     </message>
     <message>
-      <source>No breakpoints yet. Press Add, F9 on a tool or a message of the prompt, or click a state of the loop with Ctrl.</source>
-      <translation>Noch keine Haltepunkte. Drücken Sie Hinzufügen, F9 auf einem Werkzeug oder einer Nachricht des Prompts, oder klicken Sie mit Strg auf einen Zustand der Schleife.</translation>
+      <source>No breakpoints yet. Press Add, F9 on a tool or a message of the prompt, or Ctrl+click a node of the diagram.</source>
+      <translation>Noch keine Haltepunkte. Drücken Sie Hinzufügen, F9 auf einem Werkzeug oder einer Nachricht des Prompts, oder Strg+Klick auf einen Knoten des Diagramms.</translation>
     </message>
     <message>
-      <source>No call is saved. Save one where a tool is tried, or take rows.</source>
+      <source>No call is saved. Save one in the panel of a tool, or load rows.</source>
       <translation>Kein Aufruf ist gesichert. Sichern Sie einen, wo ein Werkzeug ausprobiert wird, oder nehmen Sie Zeilen.</translation>
+    </message>
+    <message>
+      <source>No closed tab can be reopened.</source>
+      <translation>Es wurde kein Tab geschlossen, der wieder geöffnet werden kann.</translation>
     </message>
     <message>
       <source>No conversation yet.</source>
@@ -4413,12 +4413,16 @@ zu  {after}</translation>
       <translation>Keine Beschreibung.</translation>
     </message>
     <message>
-      <source>No embeddings by {name!r}: {said}</source>
-      <translation>Keine Embeddings von {name!r}: {said}</translation>
+      <source>No differences from {name}</source>
+      <translation>Nichts unterscheidet sich von {name}</translation>
     </message>
     <message>
-      <source>No former run has an answer of this tool</source>
+      <source>No earlier run has an answer of this tool</source>
       <translation>Kein früherer Lauf hat eine Antwort dieses Werkzeugs</translation>
+    </message>
+    <message>
+      <source>No embeddings by {name!r}: {said}</source>
+      <translation>Keine Embeddings von {name!r}: {said}</translation>
     </message>
     <message>
       <source>No groups</source>
@@ -4445,6 +4449,14 @@ zu  {after}</translation>
       <translation>Keine Grenze</translation>
     </message>
     <message>
+      <source>No longer there: {names}.</source>
+      <translation>Nicht mehr da: {names}.</translation>
+    </message>
+    <message>
+      <source>No match. Try fewer letters.</source>
+      <translation>Nichts passt. Versuchen Sie weniger Buchstaben.</translation>
+    </message>
+    <message>
       <source>No matches</source>
       <translation>Keine Treffer</translation>
     </message>
@@ -4469,7 +4481,7 @@ zu  {after}</translation>
       <translation>Kein Prompt</translation>
     </message>
     <message>
-      <source>No prompt is open that it could be put into.</source>
+      <source>No prompt is open to insert it into.</source>
       <translation>Es ist kein Prompt offen, in den es eingefügt werden könnte.</translation>
     </message>
     <message>
@@ -4497,15 +4509,15 @@ zu  {after}</translation>
       <translation>Keine Zeile hat sich geändert.</translation>
     </message>
     <message>
-      <source>No row fits these filters.</source>
-      <translation>Keine Zeile passt zu diesen Filtern.</translation>
-    </message>
-    <message>
-      <source>No row is left to ask.</source>
+      <source>No row is left to run.</source>
       <translation>Es bleibt keine Zeile zu fragen.</translation>
     </message>
     <message>
-      <source>No run fits the filter.</source>
+      <source>No row matches these filters.</source>
+      <translation>Keine Zeile passt zu diesen Filtern.</translation>
+    </message>
+    <message>
+      <source>No run matches the filter.</source>
       <translation>Kein Lauf passt zum Filter.</translation>
     </message>
     <message>
@@ -4513,7 +4525,7 @@ zu  {after}</translation>
       <translation>Noch kein Lauf</translation>
     </message>
     <message>
-      <source>No runs yet. Press Run (F5): every run is kept here, up to its last event.</source>
+      <source>No runs yet. Press Run (F5): every run is saved here.</source>
       <translation>Noch keine Läufe. Drücken Sie Ausführen (F5): jeder Lauf wird hier bis zu seinem letzten Ereignis behalten.</translation>
     </message>
     <message>
@@ -4521,28 +4533,32 @@ zu  {after}</translation>
       <translation>Kein Scheduler antwortet unter {address}: {reason}</translation>
     </message>
     <message>
+      <source>No servers of Claude Desktop, Claude Code, VS Code, Cursor or Windsurf were found.</source>
+      <translation>Keine gefunden von Claude Desktop, Claude Code, VS Code, Cursor und Windsurf.</translation>
+    </message>
+    <message>
       <source>No setting matches.</source>
       <translation>Keine Einstellung passt.</translation>
     </message>
     <message>
-      <source>No source of this prompt offers a tool; the problems are listed above.</source>
+      <source>No siblings</source>
+      <translation>Nichts daneben</translation>
+    </message>
+    <message>
+      <source>No source of this prompt has a tool; the problems are listed above.</source>
       <translation>Keine Quelle dieses Prompts bietet ein Werkzeug an; die Probleme stehen oben.</translation>
     </message>
     <message>
-      <source>No source runs this tool</source>
+      <source>No source provides this tool</source>
       <translation>Nichts führt dieses Werkzeug aus</translation>
     </message>
     <message>
-      <source>No tab was closed that can be opened again.</source>
-      <translation>Es wurde kein Tab geschlossen, der wieder geöffnet werden kann.</translation>
-    </message>
-    <message>
-      <source>No text of its own: the observations are the answer.</source>
-      <translation>Keine eigenen Worte: die Beobachtungen stehen für sich.</translation>
-    </message>
-    <message>
-      <source>No text was better than the section as it is.</source>
+      <source>No text was better than the current section.</source>
       <translation>Kein Text war besser als der Abschnitt, wie er ist.</translation>
+    </message>
+    <message>
+      <source>No text: the observations are the answer.</source>
+      <translation>Keine eigenen Worte: die Beobachtungen stehen für sich.</translation>
     </message>
     <message>
       <source>No tools</source>
@@ -4553,84 +4569,60 @@ zu  {after}</translation>
       <translation>Noch keine Werkzeuge</translation>
     </message>
     <message>
-      <source>No two answers differ in the rows that are shown.</source>
-      <translation>In den gezeigten Zeilen unterscheiden sich keine zwei Antworten.</translation>
-    </message>
-    <message>
       <source>None</source>
       <translation>Keine</translation>
-    </message>
-    <message>
-      <source>None found of Claude Desktop, Claude Code, VS Code, Cursor and Windsurf.</source>
-      <translation>Keine gefunden von Claude Desktop, Claude Code, VS Code, Cursor und Windsurf.</translation>
     </message>
     <message>
       <source>None yet</source>
       <translation>Noch keine</translation>
     </message>
     <message>
-      <source>None yet: F9 in the prompt, or Ctrl and a click on a state.</source>
+      <source>None yet: press F9 in the prompt, or Ctrl+click a node of the diagram.</source>
       <translation>Noch keine: F9 im Prompt, oder Strg und ein Klick auf einen Zustand.</translation>
-    </message>
-    <message>
-      <source>None: the v1 API, which has no versions</source>
-      <translation>Keine: die v1-API, die keine Versionen hat</translation>
-    </message>
-    <message>
-      <source>Not above {maximum:g}.</source>
-      <translation>Nicht über {maximum:g}.</translation>
-    </message>
-    <message>
-      <source>Not asked yet.</source>
-      <translation>Noch nicht gefragt.</translation>
-    </message>
-    <message>
-      <source>Not asked yet. Ctrl+F5 asks this cell alone.</source>
-      <translation>Noch nicht gefragt. Strg+F5 fragt nur diese Zelle.</translation>
-    </message>
-    <message>
-      <source>Not below {minimum:g}.</source>
-      <translation>Nicht unter {minimum:g}.</translation>
     </message>
     <message>
       <source>Not bound</source>
       <translation>Nicht gebunden</translation>
     </message>
     <message>
+      <source>Not changed when the file is saved</source>
+      <translation>Bleibt beim Speichern, wie es ist</translation>
+    </message>
+    <message>
       <source>Not counted, as a run does not send samples: {names}</source>
       <translation>Nicht gezählt, da ein Lauf keine Beispiele sendet: {names}</translation>
     </message>
     <message>
-      <source>Not kept as samples: {names}. Declare them as inputs first.</source>
-      <translation>Nicht als Beispiele behalten: {names}. Deklarieren Sie sie zuerst als Eingaben.</translation>
-    </message>
-    <message>
-      <source>Not kept: an older version wrote the run, or its model answered in this program.</source>
-      <translation>Nicht aufbewahrt: Eine ältere Version schrieb den Lauf, oder sein Modell antwortete in diesem Programm.</translation>
+      <source>Not from the prompt: set by the request format or the connection.</source>
+      <translation>Nicht im Prompt geschrieben: die Form der Anfrage oder die der Verbindung.</translation>
     </message>
     <message>
       <source>Not planned.</source>
       <translation>Nicht geplant.</translation>
     </message>
     <message>
-      <source>Not run yet. Run asks every row of every variant and marks the answers.</source>
+      <source>Not run yet.</source>
+      <translation>Noch nicht gefragt.</translation>
+    </message>
+    <message>
+      <source>Not run yet. Ctrl+F5 runs this cell only.</source>
+      <translation>Noch nicht gefragt. Strg+F5 fragt nur diese Zelle.</translation>
+    </message>
+    <message>
+      <source>Not run yet. Run sends every row of every variant and grades the answers.</source>
       <translation>Noch nicht ausgeführt. „Ausführen“ stellt jede Zeile jeder Variante und bewertet die Antworten.</translation>
+    </message>
+    <message>
+      <source>Not saved as samples: {names}. Declare them as inputs first.</source>
+      <translation>Nicht als Beispiele gespeichert: {names}. Deklarieren Sie sie zuerst als Eingaben.</translation>
     </message>
     <message>
       <source>Not saved yet</source>
       <translation>Noch nicht gespeichert</translation>
     </message>
     <message>
-      <source>Not taken by the server, so not sent for 30 days: {names}.</source>
-      <translation>Vom Server nicht angenommen, daher 30 Tage lang nicht gesendet: {names}.</translation>
-    </message>
-    <message>
-      <source>Not there any more: {names}.</source>
-      <translation>Nicht mehr da: {names}.</translation>
-    </message>
-    <message>
-      <source>Not written in the prompt: the request's form, or the connection's.</source>
-      <translation>Nicht im Prompt geschrieben: die Form der Anfrage oder die der Verbindung.</translation>
+      <source>Not stored: an older version wrote the run, or its model ran in this program.</source>
+      <translation>Nicht aufbewahrt: Eine ältere Version schrieb den Lauf, oder sein Modell antwortete in diesem Programm.</translation>
     </message>
     <message>
       <source>Not: </source>
@@ -4645,32 +4637,24 @@ zu  {after}</translation>
       <translation>Notiz: {note}</translation>
     </message>
     <message>
+      <source>Notes about this run</source>
+      <translation>Was über diesen Lauf zu wissen ist</translation>
+    </message>
+    <message>
+      <source>Notes on the request</source>
+      <translation>Hinweise zur Anfrage</translation>
+    </message>
+    <message>
       <source>Notes…</source>
       <translation>Notizen …</translation>
-    </message>
-    <message>
-      <source>Nothing beside it</source>
-      <translation>Nichts daneben</translation>
-    </message>
-    <message>
-      <source>Nothing differs from {name}</source>
-      <translation>Nichts unterscheidet sich von {name}</translation>
-    </message>
-    <message>
-      <source>Nothing fits. Try fewer letters.</source>
-      <translation>Nichts passt. Versuchen Sie weniger Buchstaben.</translation>
     </message>
     <message>
       <source>Nothing found.</source>
       <translation>Nichts gefunden.</translation>
     </message>
     <message>
-      <source>Nothing is checked: the row expects nothing.</source>
+      <source>Nothing is checked: the row has no assertions.</source>
       <translation>Nichts wird geprüft: Die Zeile erwartet nichts.</translation>
-    </message>
-    <message>
-      <source>Nothing is known of this model: all but images is sent until its server refuses.</source>
-      <translation>Von diesem Modell ist nichts bekannt: alles außer Bildern wird gesendet, bis sein Server es ablehnt.</translation>
     </message>
     <message>
       <source>Nothing is lost</source>
@@ -4681,12 +4665,12 @@ zu  {after}</translation>
       <translation>Nichts wird gespeichert, bis die markierten Felder stimmen.</translation>
     </message>
     <message>
-      <source>Nothing is sent before these have a value: {names}.</source>
-      <translation>Es wird nichts gesendet, bevor diese einen Wert haben: {names}.</translation>
-    </message>
-    <message>
       <source>Nothing is sent to {address}: {how}</source>
       <translation>An {address} wird nichts gesendet: {how}</translation>
+    </message>
+    <message>
+      <source>Nothing is sent until these have a value: {names}.</source>
+      <translation>Es wird nichts gesendet, bevor diese einen Wert haben: {names}.</translation>
     </message>
     <message>
       <source>Nothing is sent: {why}</source>
@@ -4697,11 +4681,7 @@ zu  {after}</translation>
       <translation>Nichts verlässt diesen Rechner</translation>
     </message>
     <message>
-      <source>Nothing leaves this machine but what you send</source>
-      <translation>Nichts verlässt diesen Rechner, außer was Sie senden</translation>
-    </message>
-    <message>
-      <source>Nothing on disk was changed. Use Save As to write it to another place.</source>
+      <source>Nothing on disk was changed. Use Save As to save it elsewhere.</source>
       <translation>Auf der Platte wurde nichts geändert. Mit „Speichern unter“ an einen anderen Ort schreiben.</translation>
     </message>
     <message>
@@ -4709,16 +4689,12 @@ zu  {after}</translation>
       <translation>Auf dieser Seite nichts.</translation>
     </message>
     <message>
-      <source>Nothing runs before the last call is approved.</source>
+      <source>Nothing runs until the last call is approved.</source>
       <translation>Nichts läuft, bevor der letzte Aufruf erlaubt ist.</translation>
     </message>
     <message>
       <source>Nothing to preview</source>
       <translation>Nichts anzusehen</translation>
-    </message>
-    <message>
-      <source>Nothing to run.</source>
-      <translation>Nichts auszuführen.</translation>
     </message>
     <message>
       <source>Nothing was changed.</source>
@@ -4729,7 +4705,7 @@ zu  {after}</translation>
       <translation>Nichts wurde geändert. Wählen Sie einen anderen Ort.</translation>
     </message>
     <message>
-      <source>Nothing was restored, and changed settings are not kept.</source>
+      <source>Nothing was restored, and changed settings are not saved.</source>
       <translation>Nichts wurde wiederhergestellt, und geänderte Einstellungen werden nicht behalten.</translation>
     </message>
     <message>
@@ -4741,7 +4717,7 @@ zu  {after}</translation>
       <translation>Nichts wurde gesendet.</translation>
     </message>
     <message>
-      <source>Nothing was sent. Make the connection, or choose one for the folder.</source>
+      <source>Nothing was sent. Add the connection, or choose one for the folder.</source>
       <translation>Nichts wurde gesendet. Legen Sie die Verbindung an, oder wählen Sie eine für den Ordner.</translation>
     </message>
     <message>
@@ -4749,11 +4725,11 @@ zu  {after}</translation>
       <translation>Nichts wurde gesendet. Führen Sie noch einmal aus und erlauben Sie es, oder wählen Sie eine andere Verbindung.</translation>
     </message>
     <message>
-      <source>Nothing was written. UTF-8 can hold every character.</source>
-      <translation>Nichts wurde geschrieben. UTF-8 kann jedes Zeichen halten.</translation>
+      <source>Nothing was written. UTF-8 can represent every character.</source>
+      <translation>Nichts wurde geschrieben. UTF-8 kann jedes Zeichen darstellen.</translation>
     </message>
     <message>
-      <source>Nothing: only answer from the recording</source>
+      <source>Nothing: only replay the recording</source>
       <translation>Nichts: nur aus der Aufzeichnung antworten</translation>
     </message>
     <message>
@@ -4809,20 +4785,24 @@ zu  {after}</translation>
       <translation>Von 1 ungesehenen Zeile bestehen {after} ({low} bis {high}), vorher {before}; {won} gewonnen, {lost} verloren, {p}: {verdict}</translation>
     </message>
     <message>
+      <source>On any problem</source>
+      <translation>Bei jedem Problem</translation>
+    </message>
+    <message>
       <source>On this computer</source>
       <translation>Auf diesem Rechner</translation>
+    </message>
+    <message>
+      <source>On this computer, or from a provider with your own key</source>
+      <translation>Eines auf diesem Rechner oder bei einem Anbieter mit Ihrem eigenen Schlüssel</translation>
     </message>
     <message>
       <source>On {rows} unseen rows: {after} pass ({low} to {high}), {before} before; {won} won, {lost} lost, {p}: {verdict}</source>
       <translation>Von {rows} ungesehenen Zeilen bestehen {after} ({low} bis {high}), vorher {before}; {won} gewonnen, {lost} verloren, {p}: {verdict}</translation>
     </message>
     <message>
-      <source>One answer a line, given one call after the other</source>
+      <source>One answer per line, for one call after another</source>
       <translation>Eine Antwort je Zeile, ein Aufruf nach dem anderen bekommt sie</translation>
-    </message>
-    <message>
-      <source>One key for two actions does nothing. {names}.</source>
-      <translation>Eine Taste für zwei Aktionen bewirkt nichts. {names}.</translation>
     </message>
     <message>
       <source>One more input</source>
@@ -4841,16 +4821,16 @@ zu  {after}</translation>
       <translation>Einen ihrer Werte nach dem anderen: loop.cycle('odd', 'even').</translation>
     </message>
     <message>
-      <source>One of this computer, or of a provider with your own key</source>
-      <translation>Eines auf diesem Rechner oder bei einem Anbieter mit Ihrem eigenen Schlüssel</translation>
-    </message>
-    <message>
       <source>One side only</source>
       <translation>Nur eine Seite</translation>
     </message>
     <message>
       <source>One text or another</source>
       <translation>Der eine oder der andere Text</translation>
+    </message>
+    <message>
+      <source>Only differences</source>
+      <translation>Nur Unterschiede</translation>
     </message>
     <message>
       <source>Only estimated: {names}.</source>
@@ -4865,20 +4845,16 @@ zu  {after}</translation>
       <translation>Nur diese Datei</translation>
     </message>
     <message>
-      <source>Only what differs</source>
-      <translation>Nur was sich unterscheidet</translation>
+      <source>Only what you send leaves this machine</source>
+      <translation>Nichts verlässt diesen Rechner, außer was Sie senden</translation>
     </message>
     <message>
-      <source>Only while the window is not in front.</source>
+      <source>Only while another window is active.</source>
       <translation>Nur solange das Fenster nicht vorne ist.</translation>
     </message>
     <message>
       <source>Open</source>
       <translation>Öffnen</translation>
-    </message>
-    <message>
-      <source>Open Connections to fix it.</source>
-      <translation>Öffnen Sie die Verbindungen, um es zu beheben.</translation>
     </message>
     <message>
       <source>Open Connections…</source>
@@ -4897,24 +4873,28 @@ zu  {after}</translation>
       <translation>Öffnen Sie zuerst einen Ordner: Datei, Ordner öffnen …</translation>
     </message>
     <message>
-      <source>Open a folder to see its prompts and the files they refer to.</source>
+      <source>Open a folder to see its prompts and the files that they refer to.</source>
       <translation>Öffnen Sie einen Ordner, um seine Prompts und deren Dateien zu sehen.</translation>
+    </message>
+    <message>
+      <source>Open a prompt to see its exact request.</source>
+      <translation>Öffnen Sie einen Prompt, um die genaue Anfrage zu sehen, die er ergibt.</translation>
     </message>
     <message>
       <source>Open a prompt to see its parts here.</source>
       <translation>Öffnen Sie einen Prompt, um hier seine Teile zu sehen.</translation>
     </message>
     <message>
-      <source>Open a prompt to see the exact request it makes.</source>
-      <translation>Öffnen Sie einen Prompt, um die genaue Anfrage zu sehen, die er ergibt.</translation>
-    </message>
-    <message>
-      <source>Open a prompt; what is wrong with it is listed here.</source>
+      <source>Open a prompt to see its problems here.</source>
       <translation>Öffnen Sie einen Prompt; was daran nicht stimmt, steht hier.</translation>
     </message>
     <message>
-      <source>Open a saved prompt; its cases are stored beside it.</source>
+      <source>Open a saved prompt; its cases are stored in its folder.</source>
       <translation>Öffnen Sie einen gespeicherten Prompt; seine Fälle liegen daneben.</translation>
+    </message>
+    <message>
+      <source>Open and save the prompt to which the call is added as a case.</source>
+      <translation>Öffnen Sie den Prompt, zu dem der Aufruf ein Fall werden soll, und speichern Sie ihn.</translation>
     </message>
     <message>
       <source>Open as new prompt</source>
@@ -4923,6 +4903,10 @@ zu  {after}</translation>
     <message>
       <source>Open as prompt…</source>
       <translation>Als Prompt öffnen …</translation>
+    </message>
+    <message>
+      <source>Open files are changed in their editors, where you can undo it. Other files are written to disk at once.</source>
+      <translation>Offene Dateien werden in ihren Editoren geändert, wo Rückgängig zurückführt. Die anderen werden sofort auf die Platte geschrieben.</translation>
     </message>
     <message>
       <source>Open folder</source>
@@ -4945,7 +4929,7 @@ zu  {after}</translation>
       <translation>Öffnen oder schreiben Sie zuerst einen Prompt.</translation>
     </message>
     <message>
-      <source>Open or write a prompt: the messages that the model would get appear here.</source>
+      <source>Open or write a prompt: the messages for the model appear here.</source>
       <translation>Öffnen oder schreiben Sie einen Prompt: die Nachrichten, die das Modell bekäme, erscheinen hier.</translation>
     </message>
     <message>
@@ -4961,15 +4945,11 @@ zu  {after}</translation>
       <translation>Zuletzt geöffnet</translation>
     </message>
     <message>
-      <source>Open the closed tab again</source>
-      <translation>Geschlossenen Tab wieder öffnen</translation>
-    </message>
-    <message>
       <source>Open the connection…</source>
       <translation>Verbindung öffnen …</translation>
     </message>
     <message>
-      <source>Open the file of servers that every prompt may name</source>
+      <source>Open the file of servers that every prompt can use</source>
       <translation>Die Datei der Server öffnen, die jeder Prompt nennen darf</translation>
     </message>
     <message>
@@ -4981,16 +4961,12 @@ zu  {after}</translation>
       <translation>Wechseln Sie zuerst zum Prompt dieser Aufrufe.</translation>
     </message>
     <message>
-      <source>Open the prompt that should be run again.</source>
-      <translation>Öffnen Sie den Prompt, der noch einmal ausgeführt werden soll.</translation>
-    </message>
-    <message>
-      <source>Open the prompt that the call should be a case of, and save it.</source>
-      <translation>Öffnen Sie den Prompt, zu dem der Aufruf ein Fall werden soll, und speichern Sie ihn.</translation>
-    </message>
-    <message>
-      <source>Open the prompt that the tool is to be inserted into</source>
+      <source>Open the prompt to insert the tool into</source>
       <translation>Öffnen Sie den Prompt, in den das Werkzeug eingefügt werden soll</translation>
+    </message>
+    <message>
+      <source>Open the prompt to run again.</source>
+      <translation>Öffnen Sie den Prompt, der noch einmal ausgeführt werden soll.</translation>
     </message>
     <message>
       <source>Open the run</source>
@@ -5001,7 +4977,7 @@ zu  {after}</translation>
       <translation>Diese Seite im Browser öffnen</translation>
     </message>
     <message>
-      <source>Open with the calls like it as cases…</source>
+      <source>Open with similar calls as cases…</source>
       <translation>Mit den Aufrufen wie diesem als Fälle öffnen …</translation>
     </message>
     <message>
@@ -5049,11 +5025,15 @@ zu  {after}</translation>
       <translation>Freiwillig</translation>
     </message>
     <message>
+      <source>Optional: what the section should do</source>
+      <translation>Was der Abschnitt können soll, wenn etwas</translation>
+    </message>
+    <message>
       <source>Options</source>
       <translation>Optionen</translation>
     </message>
     <message>
-      <source>Options as JSON, values put in</source>
+      <source>Options as JSON, with their values</source>
       <translation>Optionen als JSON, mit eingesetzten Werten</translation>
     </message>
     <message>
@@ -5061,7 +5041,11 @@ zu  {after}</translation>
       <translation>Einstellungen des Modells</translation>
     </message>
     <message>
-      <source>Options of the tools, values put in</source>
+      <source>Options of the prompt for the program that runs it</source>
+      <translation>Was der Prompt für das Programm einstellt, das es ausführt</translation>
+    </message>
+    <message>
+      <source>Options of the tools, with their values</source>
       <translation>Optionen der Werkzeuge, mit eingesetzten Werten</translation>
     </message>
     <message>
@@ -5073,12 +5057,16 @@ zu  {after}</translation>
       <translation>Oder aus anderen Programmen übernehmen:</translation>
     </message>
     <message>
-      <source>Order: for this file, for this folder, what the file asks for, the default.</source>
+      <source>Order: for this file, for this folder, as the file requests, the default.</source>
       <translation>Reihenfolge: für diese Datei, für diesen Ordner, was die Datei verlangt, die Vorgabe.</translation>
     </message>
     <message>
       <source>Other languages</source>
       <translation>Andere Sprachen</translation>
+    </message>
+    <message>
+      <source>Other prompt formats</source>
+      <translation>Andere Prompt-Formate</translation>
     </message>
     <message>
       <source>Otherwise</source>
@@ -5095,6 +5083,10 @@ zu  {after}</translation>
     <message>
       <source>Output</source>
       <translation>Ausgabe</translation>
+    </message>
+    <message>
+      <source>Output of the tool</source>
+      <translation>Was das Werkzeug ausgab</translation>
     </message>
     <message>
       <source>Output {name}</source>
@@ -5145,6 +5137,14 @@ zu  {after}</translation>
       <translation>Parameter: {shown}</translation>
     </message>
     <message>
+      <source>Parse it, up to the next pause.</source>
+      <translation>Sehen, was sie verlangt, bis zum nächsten Halt.</translation>
+    </message>
+    <message>
+      <source>Parse the reply</source>
+      <translation>Die Antwort lesen</translation>
+    </message>
+    <message>
       <source>Part of the answer that must match</source>
       <translation>Was von der Antwort so sein muss, wie es war</translation>
     </message>
@@ -5181,12 +5181,12 @@ zu  {after}</translation>
       <translation>Pfad</translation>
     </message>
     <message>
-      <source>Path beside the prompt, or URL</source>
-      <translation>Pfad neben dem Prompt oder URL</translation>
-    </message>
-    <message>
       <source>Path of an operation</source>
       <translation>Pfad einer Operation</translation>
+    </message>
+    <message>
+      <source>Path relative to the prompt, or URL</source>
+      <translation>Pfad neben dem Prompt oder URL</translation>
     </message>
     <message>
       <source>Pattern</source>
@@ -5237,12 +5237,20 @@ zu  {after}</translation>
       <translation>Stelle im Text</translation>
     </message>
     <message>
+      <source>Place of the key</source>
+      <translation>Ort des Schlüssels</translation>
+    </message>
+    <message>
       <source>Places found</source>
       <translation>Gefundene Stellen</translation>
     </message>
     <message>
       <source>Play the run back</source>
       <translation>Den Lauf abspielen</translation>
+    </message>
+    <message>
+      <source>Playback speed</source>
+      <translation>Geschwindigkeit der Wiedergabe</translation>
     </message>
     <message>
       <source>Please report it.</source>
@@ -5253,7 +5261,7 @@ zu  {after}</translation>
       <translation>Port</translation>
     </message>
     <message>
-      <source>Press Run (F5) to run the prompt, or Step (F10) to go through it one step at a time. Every message, reply and tool call will be listed here.</source>
+      <source>Press Run (F5) to run the prompt, or Step (F10) to run it step by step. Every message, reply and tool call will be listed here.</source>
       <translation>Drücken Sie Ausführen (F5), um den Prompt auszuführen, oder Schritt (F10), um ihn Schritt für Schritt durchzugehen. Jede Nachricht, Antwort und jeder Werkzeugaufruf steht dann hier.</translation>
     </message>
     <message>
@@ -5279,6 +5287,14 @@ zu  {after}</translation>
     <message>
       <source>Previous problem</source>
       <translation>Voriges Problem</translation>
+    </message>
+    <message>
+      <source>Previous run</source>
+      <translation>Voriger Lauf</translation>
+    </message>
+    <message>
+      <source>Previous set</source>
+      <translation>Voriger Satz</translation>
     </message>
     <message>
       <source>Previous tab</source>
@@ -5329,10 +5345,6 @@ zu  {after}</translation>
       <translation>Prompt Studio {version}</translation>
     </message>
     <message>
-      <source>Prompt files</source>
-      <translation>Prompt-Dateien</translation>
-    </message>
-    <message>
       <source>Prompt of the run</source>
       <translation>Wessen Lauf es ist</translation>
     </message>
@@ -5365,8 +5377,8 @@ zu  {after}</translation>
       <translation>Prompts und Ressourcen …</translation>
     </message>
     <message>
-      <source>Prompts in these folders may run Python tools and MCP servers and read variables of the environment. No file can trust itself: you are asked once for each folder.</source>
-      <translation>Prompts in diesen Ordnern dürfen Python-Werkzeuge und MCP-Server ausführen und Umgebungsvariablen lesen. Keine Datei kann sich selbst vertrauen: Sie werden für jeden Ordner einmal gefragt.</translation>
+      <source>Prompts in these folders may run Python tools and MCP servers and read variables of the environment. A file cannot grant itself trust: you are asked once for each folder.</source>
+      <translation>Prompts in diesen Ordnern dürfen Python-Werkzeuge und MCP-Server ausführen und Umgebungsvariablen lesen. Eine Datei kann sich nicht selbst Vertrauen geben: Sie werden für jeden Ordner einmal gefragt.</translation>
     </message>
     <message>
       <source>Prompts of other formats ({pattern})</source>
@@ -5393,8 +5405,16 @@ zu  {after}</translation>
       <translation>Drei Texte vorschlagen</translation>
     </message>
     <message>
-      <source>Proposed texts are listed at the left; what one changes is shown here.</source>
-      <translation>Links stehen die vorgeschlagenen Texte; hier steht, was einer ändert.</translation>
+      <source>Proposed texts</source>
+      <translation>Vorgeschlagene Texte</translation>
+    </message>
+    <message>
+      <source>Proposed texts are listed at the left; changes of the selected one are shown here.</source>
+      <translation>Vorgeschlagene Texte stehen links; die Änderungen des gewählten stehen hier.</translation>
+    </message>
+    <message>
+      <source>Proposer</source>
+      <translation>Wer Texte vorschlägt</translation>
     </message>
     <message>
       <source>Prose is checked on this machine, with this language's dictionary.</source>
@@ -5417,32 +5437,12 @@ zu  {after}</translation>
       <translation>Anbieter oder die Adresse eines Servers</translation>
     </message>
     <message>
-      <source>Providers, servers of your own, and the small model that comes with the studio. Keys are kept in the system's key store, in variables, or for the session only.</source>
-      <translation>Anbieter, eigene Server und das kleine Modell, das mit dem Studio kommt. Schlüssel liegen im Schlüsselspeicher des Systems, in Variablen oder nur in der Sitzung.</translation>
+      <source>Providers, your own servers, and the small model of the studio. Keys are stored in the system's key store, in variables, or for the session only.</source>
+      <translation>Anbieter, eigene Server und das kleine Modell des Studios. Schlüssel liegen im Schlüsselspeicher des Systems, in Variablen oder nur für die Sitzung.</translation>
     </message>
     <message>
       <source>Put in</source>
       <translation>Einfügen</translation>
-    </message>
-    <message>
-      <source>Put in a message</source>
-      <translation>Eine Nachricht einfügen</translation>
-    </message>
-    <message>
-      <source>Put in a message…</source>
-      <translation>Eine Nachricht einfügen …</translation>
-    </message>
-    <message>
-      <source>Put into the prompt</source>
-      <translation>In den Prompt übernehmen</translation>
-    </message>
-    <message>
-      <source>Put it into its usual form</source>
-      <translation>In die übliche Form bringen</translation>
-    </message>
-    <message>
-      <source>Put runs together by their prompt, model or day</source>
-      <translation>Läufe nach Prompt, Modell oder Tag zusammenstellen</translation>
     </message>
     <message>
       <source>Put the caret on an input or a tool to find its uses.</source>
@@ -5469,7 +5469,7 @@ zu  {after}</translation>
       <translation>Beenden</translation>
     </message>
     <message>
-      <source>Raise the limit and go on.</source>
+      <source>Raise the limit and continue.</source>
       <translation>Die Grenze erhöhen und fortfahren.</translation>
     </message>
     <message>
@@ -5493,16 +5493,8 @@ zu  {after}</translation>
       <translation>Lesen</translation>
     </message>
     <message>
-      <source>Read it in the program itself</source>
+      <source>Read it with the program itself</source>
       <translation>Vom Programm selbst lesen lassen</translation>
-    </message>
-    <message>
-      <source>Read it like a whole reply, up to the next stop.</source>
-      <translation>Wie eine ganze Antwort lesen, bis zum nächsten Halt.</translation>
-    </message>
-    <message>
-      <source>Read the reply</source>
-      <translation>Antwort lesen</translation>
     </message>
     <message>
       <source>Readable</source>
@@ -5537,6 +5529,10 @@ zu  {after}</translation>
       <translation>Zuletzt</translation>
     </message>
     <message>
+      <source>Recently opened files are listed here.</source>
+      <translation>Dateien, die Sie öffnen, stehen hier.</translation>
+    </message>
+    <message>
       <source>Record</source>
       <translation>Aufzeichnen</translation>
     </message>
@@ -5565,7 +5561,7 @@ zu  {after}</translation>
       <translation>Aufzeichnungen (*.jsonl);;Alle Dateien (*)</translation>
     </message>
     <message>
-      <source>Records what another connection answers, and answers the same again without it.</source>
+      <source>Records the replies of another connection, and replays them without it.</source>
       <translation>Nimmt auf, was eine andere Verbindung antwortet, und antwortet ohne sie dasselbe noch einmal.</translation>
     </message>
     <message>
@@ -5597,6 +5593,10 @@ zu  {after}</translation>
       <translation>{tool} ablehnen</translation>
     </message>
     <message>
+      <source>Rejected by the server, so not sent for 30 days: {names}.</source>
+      <translation>Vom Server nicht angenommen, daher 30 Tage lang nicht gesendet: {names}.</translation>
+    </message>
+    <message>
       <source>Reject…</source>
       <translation>Ablehnen …</translation>
     </message>
@@ -5617,10 +5617,6 @@ zu  {after}</translation>
       <translation>Den Haltepunkt entfernen</translation>
     </message>
     <message>
-      <source>Remove the key from where it is kept</source>
-      <translation>Den Schlüssel dort entfernen, wo er liegt</translation>
-    </message>
-    <message>
       <source>Remove the last caret</source>
       <translation>Letzte Schreibmarke zurücknehmen</translation>
     </message>
@@ -5635,6 +5631,10 @@ zu  {after}</translation>
     <message>
       <source>Remove this message</source>
       <translation>Diese Nachricht entfernen</translation>
+    </message>
+    <message>
+      <source>Remove trailing blanks</source>
+      <translation>Leerzeichen entfernen</translation>
     </message>
     <message>
       <source>Remove {name}</source>
@@ -5667,6 +5667,14 @@ zu  {after}</translation>
     <message>
       <source>Rendering the prompt</source>
       <translation>Der Prompt wird ausgefüllt</translation>
+    </message>
+    <message>
+      <source>Reopen the closed tab</source>
+      <translation>Geschlossenen Tab wieder öffnen</translation>
+    </message>
+    <message>
+      <source>Reopen the files of the last session</source>
+      <translation>Die Dateien vom letzten Mal werden wieder geöffnet</translation>
     </message>
     <message>
       <source>Repair offered: {title}</source>
@@ -5729,24 +5737,24 @@ zu  {after}</translation>
       <translation>Den Lauf genau wiedergeben</translation>
     </message>
     <message>
-      <source>Replies can be read, a tool is called before the answer, and its arguments are words of the question.</source>
+      <source>Replay this run with its replies, its tools' results and your edits. No model and no tool runs; breakpoints pause it.</source>
+      <translation>Diesen Lauf noch einmal durchgehen, mit seinen Antworten, den Ergebnissen seiner Werkzeuge und Ihren eigenen Änderungen. Kein Modell wird gefragt, kein Werkzeug läuft; Haltepunkte halten ihn an.</translation>
+    </message>
+    <message>
+      <source>Replies from a file, for stepping and demonstrations.</source>
+      <translation>Antwortet aus einer Datei mit Antworten, zum schrittweisen Ausführen und zum Vorführen.</translation>
+    </message>
+    <message>
+      <source>Replies have a valid format, a tool is called before the answer, and its arguments are words of the question.</source>
       <translation>Antworten sind lesbar, vor der Antwort wird ein Werkzeug gerufen, und dessen Argumente sind Wörter der Frage.</translation>
     </message>
     <message>
-      <source>Replies can be read, and a tool is called before the answer.</source>
+      <source>Replies have a valid format, and a tool is called before the answer.</source>
       <translation>Antworten sind lesbar, und vor der Antwort wird ein Werkzeug gerufen.</translation>
     </message>
     <message>
       <source>Reply</source>
       <translation>Antwort</translation>
-    </message>
-    <message>
-      <source>Reply begins within</source>
-      <translation>Antwort beginnt innerhalb von</translation>
-    </message>
-    <message>
-      <source>Reply in the model's place</source>
-      <translation>Anstelle des Modells antworten</translation>
     </message>
     <message>
       <source>Reply of the model</source>
@@ -5755,6 +5763,10 @@ zu  {after}</translation>
     <message>
       <source>Reply pauses at most</source>
       <translation>Antwort pausiert höchstens</translation>
+    </message>
+    <message>
+      <source>Reply starts within</source>
+      <translation>Antwort beginnt innerhalb von</translation>
     </message>
     <message>
       <source>Report of the error</source>
@@ -5769,24 +5781,40 @@ zu  {after}</translation>
       <translation>Körper der Anfrage</translation>
     </message>
     <message>
+      <source>Request body, JSON, {shape}</source>
+      <translation>Rumpf der Anfrage, JSON, {shape}</translation>
+    </message>
+    <message>
       <source>Request that will be sent</source>
       <translation>Anfrage, die gesendet wird</translation>
     </message>
     <message>
-      <source>Requests</source>
-      <translation>Anfragen</translation>
+      <source>Requested by this file</source>
+      <translation>Von dieser Datei verlangt</translation>
     </message>
     <message>
       <source>Requests at once</source>
       <translation>Anfragen gleichzeitig</translation>
     </message>
     <message>
+      <source>Requests sent in batches are still answered and charged. Run in batches again to read the answers.</source>
+      <translation>Was in Batches gesendet wurde, wird noch beantwortet und bezahlt. Starten Sie erneut in Batches, um es zu lesen.</translation>
+    </message>
+    <message>
       <source>Required</source>
       <translation>Nötig</translation>
     </message>
     <message>
+      <source>Reset all</source>
+      <translation>Alles zurücksetzen</translation>
+    </message>
+    <message>
       <source>Reset layout</source>
       <translation>Anordnung zurücksetzen</translation>
+    </message>
+    <message>
+      <source>Resource templates</source>
+      <translation>Vorlagen von Ressourcen</translation>
     </message>
     <message>
       <source>Resources</source>
@@ -5801,6 +5829,10 @@ zu  {after}</translation>
       <translation>Neu starten</translation>
     </message>
     <message>
+      <source>Restore unsaved texts at the next start</source>
+      <translation>Nicht gesicherte Texte sind beim nächsten Start wieder da</translation>
+    </message>
+    <message>
       <source>Restricted</source>
       <translation>Eingeschränkt</translation>
     </message>
@@ -5813,8 +5845,20 @@ zu  {after}</translation>
       <translation>Ergebnis des Aufrufs</translation>
     </message>
     <message>
+      <source>Result of the tool</source>
+      <translation>Was das Werkzeug antwortete</translation>
+    </message>
+    <message>
       <source>Results</source>
       <translation>Ergebnisse</translation>
+    </message>
+    <message>
+      <source>Results of the test</source>
+      <translation>Ergebnisse der Prüfung</translation>
+    </message>
+    <message>
+      <source>Retries</source>
+      <translation>Weitere Versuche</translation>
     </message>
     <message>
       <source>Revert these lines</source>
@@ -5877,14 +5921,6 @@ zu  {after}</translation>
       <translation>Zeilen und Varianten</translation>
     </message>
     <message>
-      <source>Rows are added to {name}.</source>
-      <translation>Zeilen sind zu {name} hinzugefügt.</translation>
-    </message>
-    <message>
-      <source>Rows are taken out of {name}.</source>
-      <translation>Zeilen sind aus {name} entfernt.</translation>
-    </message>
-    <message>
       <source>Rows of a file…</source>
       <translation>Zeilen einer Datei …</translation>
     </message>
@@ -5895,6 +5931,14 @@ zu  {after}</translation>
     <message>
       <source>Rows passed, with 95 % intervals</source>
       <translation>Bestandene Zeilen, mit 95-%-Intervallen</translation>
+    </message>
+    <message>
+      <source>Rows were added to {name}.</source>
+      <translation>Zeilen sind zu {name} hinzugefügt.</translation>
+    </message>
+    <message>
+      <source>Rows were removed from {name}.</source>
+      <translation>Zeilen sind aus {name} entfernt.</translation>
     </message>
     <message>
       <source>Run</source>
@@ -5908,6 +5952,10 @@ zu  {after}</translation>
     <message>
       <source>Run a prompt that is saved first (F5).</source>
       <translation>Führe zuerst einen gespeicherten Prompt aus (F5).</translation>
+    </message>
+    <message>
+      <source>Run again from here</source>
+      <translation>Von hier noch einmal weiterlaufen</translation>
     </message>
     <message>
       <source>Run again from the start</source>
@@ -5926,6 +5974,18 @@ zu  {after}</translation>
       <translation>Alle {count} ausführen</translation>
     </message>
     <message>
+      <source>Run cells without an answer again.</source>
+      <translation>Fragen Sie Zellen ohne Antwort erneut.</translation>
+    </message>
+    <message>
+      <source>Run failed cells again</source>
+      <translation>Nicht bestandene erneut ausführen</translation>
+    </message>
+    <message>
+      <source>Run from here with the open prompt</source>
+      <translation>Von hier mit dem offenen Prompt, wie er jetzt ist</translation>
+    </message>
+    <message>
       <source>Run in its own window</source>
       <translation>Lauf in eigenem Fenster</translation>
     </message>
@@ -5934,16 +5994,12 @@ zu  {after}</translation>
       <translation>Ausführen</translation>
     </message>
     <message>
-      <source>Run on from here again</source>
-      <translation>Von hier noch einmal weiterlaufen</translation>
-    </message>
-    <message>
-      <source>Run on from this place with the model and the tools, as a new branch. What was is kept.</source>
-      <translation>Von dieser Stelle aus mit Modell und Werkzeugen weiter, als neuer Zweig. Was war, bleibt.</translation>
-    </message>
-    <message>
       <source>Run on save</source>
       <translation>Beim Speichern ausführen</translation>
+    </message>
+    <message>
+      <source>Run one column</source>
+      <translation>Eine Spalte ausführen</translation>
     </message>
     <message>
       <source>Run or continue</source>
@@ -5954,23 +6010,27 @@ zu  {after}</translation>
       <translation>Den Aufruf so ausführen, wie er dasteht.</translation>
     </message>
     <message>
-      <source>Run the failed again</source>
-      <translation>Nicht bestandene erneut ausführen</translation>
-    </message>
-    <message>
-      <source>Run the present text</source>
+      <source>Run the current text</source>
       <translation>Den jetzigen Text ausführen</translation>
-    </message>
-    <message>
-      <source>Run the prompt as it is in the editor, with the inputs of this run. A tool call that it made already gets the same result without running; then both are compared.</source>
-      <translation>Den Prompt ausführen, wie er im Editor steht, mit den Eingaben dieses Laufs. Ein Aufruf, den er schon gemacht hat, bekommt dasselbe Ergebnis, ohne zu laufen; dann werden beide verglichen.</translation>
     </message>
     <message>
       <source>Run the prompt first (F5).</source>
       <translation>Führen Sie den Prompt zuerst aus (F5).</translation>
     </message>
     <message>
-      <source>Run the prompt, or go on</source>
+      <source>Run the prompt of the editor with the inputs of this run. Equal tool calls get the recorded results; then both runs are compared.</source>
+      <translation>Den Prompt ausführen, wie er im Editor steht, mit den Eingaben dieses Laufs. Ein Aufruf, den er schon gemacht hat, bekommt dasselbe Ergebnis, ohne zu laufen; dann werden beide verglichen.</translation>
+    </message>
+    <message>
+      <source>Run the prompt with each of its cases</source>
+      <translation>Den Prompt mit jedem seiner Fälle fragen</translation>
+    </message>
+    <message>
+      <source>Run the prompt with each of its cases, in a table</source>
+      <translation>Den Prompt mit jedem seiner Fälle ausführen, in einer Tabelle</translation>
+    </message>
+    <message>
+      <source>Run the prompt, or continue</source>
       <translation>Den Prompt ausführen oder fortsetzen</translation>
     </message>
     <message>
@@ -5982,12 +6042,16 @@ zu  {after}</translation>
       <translation>Diese Zeile im Debugger Schritt für Schritt ausführen (F10)</translation>
     </message>
     <message>
-      <source>Run to here</source>
-      <translation>Bis hierher laufen</translation>
+      <source>Run to the next pause, over details</source>
+      <translation>Bis zum nächsten Halt, über Einzelheiten hinweg</translation>
     </message>
     <message>
-      <source>Run to the next stop, over details</source>
-      <translation>Bis zum nächsten Halt, über Einzelheiten hinweg</translation>
+      <source>Run to this point</source>
+      <translation>Bis hierher ausführen</translation>
+    </message>
+    <message>
+      <source>Run with the recorded answers</source>
+      <translation>Der Lauf, dessen Antworten gegeben werden</translation>
     </message>
     <message>
       <source>Run with the sample</source>
@@ -6000,6 +6064,10 @@ zu  {after}</translation>
     <message>
       <source>Run with {model}</source>
       <translation>Mit {model} ausführen</translation>
+    </message>
+    <message>
+      <source>Run without batches to see which request is wrong.</source>
+      <translation>Fragen Sie ohne Batches, um zu sehen, welche Anfrage falsch ist.</translation>
     </message>
     <message>
       <source>Run {file} here</source>
@@ -6022,6 +6090,14 @@ zu  {after}</translation>
       <translation>Läuft</translation>
     </message>
     <message>
+      <source>Running calls</source>
+      <translation>Laufende Aufrufe</translation>
+    </message>
+    <message>
+      <source>Running on workers: {text}</source>
+      <translation>Auf Arbeitsprozessen gefragt: {text}</translation>
+    </message>
+    <message>
       <source>Running, {time}</source>
       <translation>Läuft, {time}</translation>
     </message>
@@ -6034,11 +6110,11 @@ zu  {after}</translation>
       <translation>Läufe werden jetzt und bei jedem Start gelöscht. Angeheftete und laufende bleiben immer. Gelöschte Läufe lassen sich nicht wiederherstellen.</translation>
     </message>
     <message>
-      <source>Runs of this prompt stop by themselves at</source>
+      <source>Runs of this prompt always pause at</source>
       <translation>Läufe dieses Prompts halten von selbst an bei</translation>
     </message>
     <message>
-      <source>Runs will not be kept in History.</source>
+      <source>Runs will not be saved in History.</source>
       <translation>Läufe werden nicht im Verlauf behalten.</translation>
     </message>
     <message>
@@ -6046,11 +6122,11 @@ zu  {after}</translation>
       <translation>Läufe, nicht gespeicherter Text, Vertrauen und Protokolle</translation>
     </message>
     <message>
-      <source>Safe mode: usual settings, no tools, no trusted folder.</source>
+      <source>Safe mode: default settings, no tools, no trusted folder.</source>
       <translation>Abgesicherter Modus: übliche Einstellungen, keine Werkzeuge, kein vertrauter Ordner.</translation>
     </message>
     <message>
-      <source>Sample, not sent: a double click gives {input!r} a value</source>
+      <source>Sample, not sent: double-click to give {input!r} a value</source>
       <translation>Beispiel, wird nicht gesendet: ein Doppelklick gibt {input!r} einen Wert</translation>
     </message>
     <message>
@@ -6082,12 +6158,32 @@ zu  {after}</translation>
       <translation>Als UTF-8 speichern</translation>
     </message>
     <message>
+      <source>Save as a file beside it</source>
+      <translation>Als Datei daneben ablegen</translation>
+    </message>
+    <message>
       <source>Save as a set</source>
       <translation>Als Satz speichern</translation>
     </message>
     <message>
       <source>Save as a set…</source>
       <translation>Als Satz speichern …</translation>
+    </message>
+    <message>
+      <source>Save as case</source>
+      <translation>Als Fall speichern</translation>
+    </message>
+    <message>
+      <source>Save as case of the open prompt</source>
+      <translation>Als Fall des offenen Prompts behalten</translation>
+    </message>
+    <message>
+      <source>Save as experiment</source>
+      <translation>Als Experiment speichern</translation>
+    </message>
+    <message>
+      <source>Save as samples in the prompt</source>
+      <translation>Als Beispiele im Prompt behalten</translation>
     </message>
     <message>
       <source>Save as…</source>
@@ -6106,12 +6202,28 @@ zu  {after}</translation>
       <translation>Prompt speichern</translation>
     </message>
     <message>
+      <source>Save the answer in its row as the expected one; this can be undone</source>
+      <translation>Die Antwort als erwartete in ihre Zeile schreiben; das lässt sich zurücknehmen</translation>
+    </message>
+    <message>
+      <source>Save the answers</source>
+      <translation>Die Antworten speichern</translation>
+    </message>
+    <message>
       <source>Save the changes to {count} prompts?</source>
       <translation>Änderungen an {count} Prompts speichern?</translation>
     </message>
     <message>
       <source>Save the changes to {title}?</source>
       <translation>Die Änderungen an {title} speichern?</translation>
+    </message>
+    <message>
+      <source>Save the columns and checks as an experiment with the same verdicts</source>
+      <translation>Spalten und Prüfungen als Experiment schreiben, das dieselben Urteile gibt</translation>
+    </message>
+    <message>
+      <source>Save the messages to a file, one JSON object per line</source>
+      <translation>Die Nachrichten in eine Datei schreiben, eine je Zeile, als JSON</translation>
     </message>
     <message>
       <source>Save the new answers as the expected ones</source>
@@ -6126,11 +6238,11 @@ zu  {after}</translation>
       <translation>Speichern Sie den Prompt zuerst.</translation>
     </message>
     <message>
-      <source>Save the prompt first: its calls are kept in a file beside it.</source>
+      <source>Save the prompt first: its calls are saved in a file beside it.</source>
       <translation>Sichern Sie zuerst den Prompt: Seine Aufrufe stehen in einer Datei daneben.</translation>
     </message>
     <message>
-      <source>Save the prompt first: the file is put beside it.</source>
+      <source>Save the prompt first: the file is saved beside it.</source>
       <translation>Speichern Sie zuerst den Prompt: Die Datei wird neben ihn gelegt.</translation>
     </message>
     <message>
@@ -6142,8 +6254,20 @@ zu  {after}</translation>
       <translation>Diesen Aufruf sichern</translation>
     </message>
     <message>
+      <source>Save this key</source>
+      <translation>Diesen Schlüssel speichern</translation>
+    </message>
+    <message>
       <source>Saved</source>
       <translation>Gesichert</translation>
+    </message>
+    <message>
+      <source>Saved as edited by you.</source>
+      <translation>Gespeichert, wie Sie es bearbeitet haben.</translation>
+    </message>
+    <message>
+      <source>Saved as {file}.</source>
+      <translation>Abgelegt als {file}.</translation>
     </message>
     <message>
       <source>Saved as {name!r} in {file}.</source>
@@ -6158,12 +6282,16 @@ zu  {after}</translation>
       <translation>Gesicherte Aufrufe und Zeilen …</translation>
     </message>
     <message>
-      <source>Saved calls: call one again, save this one, run all as tests or over rows</source>
+      <source>Saved calls: repeat one, save this one, run all as tests or for rows</source>
       <translation>Gesicherte Aufrufe: einen wiederholen, diesen sichern, alle als Tests oder über Zeilen ausführen</translation>
     </message>
     <message>
       <source>Saved file</source>
       <translation>Gesicherte Datei</translation>
+    </message>
+    <message>
+      <source>Saved in {file_name}</source>
+      <translation>Liegt in {file_name}</translation>
     </message>
     <message>
       <source>Saved {when}</source>
@@ -6174,7 +6302,7 @@ zu  {after}</translation>
       <translation>Speichern …</translation>
     </message>
     <message>
-      <source>Saving also saves the recorded answers of its tools.</source>
+      <source>Saving also saves the recorded results of its tools.</source>
       <translation>Speichern behält auch die aufgezeichneten Antworten seiner Werkzeuge.</translation>
     </message>
     <message>
@@ -6231,6 +6359,10 @@ zu  {after}</translation>
       <translation>Einstellungen durchsuchen</translation>
     </message>
     <message>
+      <source>Search targets</source>
+      <translation>Ziele suchen</translation>
+    </message>
+    <message>
       <source>Search the guide</source>
       <translation>Im Handbuch suchen</translation>
     </message>
@@ -6255,10 +6387,6 @@ zu  {after}</translation>
       <translation>Abschnitt: {name}</translation>
     </message>
     <message>
-      <source>See what it wants, then decide</source>
-      <translation>Ansehen, was es will, dann entscheiden</translation>
-    </message>
-    <message>
       <source>Select all</source>
       <translation>Alles auswählen</translation>
     </message>
@@ -6267,8 +6395,20 @@ zu  {after}</translation>
       <translation>Alle aufgelisteten auswählen</translation>
     </message>
     <message>
+      <source>Select one to be asked again</source>
+      <translation>Wählen Sie eines, um wieder gefragt zu werden</translation>
+    </message>
+    <message>
+      <source>Select the files to change.</source>
+      <translation>Kreuzen Sie die Dateien an, in denen ersetzt wird.</translation>
+    </message>
+    <message>
       <source>Select the line</source>
       <translation>Zeile auswählen</translation>
+    </message>
+    <message>
+      <source>Selected: the model gets the tool</source>
+      <translation>Angekreuzt: das Werkzeug wird dem Modell angeboten</translation>
     </message>
     <message>
       <source>Send</source>
@@ -6283,23 +6423,31 @@ zu  {after}</translation>
       <translation>Zurückschicken</translation>
     </message>
     <message>
+      <source>Send the next request to the model.</source>
+      <translation>Das Modell noch einmal fragen, mit dem, was jetzt bekannt ist.</translation>
+    </message>
+    <message>
       <source>Send the request</source>
       <translation>Anfrage senden</translation>
     </message>
     <message>
-      <source>Send the request once more, as a new branch; this run keeps the higher limit.</source>
+      <source>Send the request again, on a new branch; this run keeps the higher limit.</source>
       <translation>Die Anfrage noch einmal senden, als neuer Zweig; dieser Lauf behält die höhere Grenze.</translation>
+    </message>
+    <message>
+      <source>Send the request, and pause at the reply.</source>
+      <translation>Das Modell fragen und mit seiner Antwort anhalten.</translation>
     </message>
     <message>
       <source>Send the result to the model</source>
       <translation>Ergebnis an das Modell senden</translation>
     </message>
     <message>
-      <source>Send the same request once more, as a new branch.</source>
+      <source>Send the same request again, on a new branch.</source>
       <translation>Dieselbe Anfrage noch einmal senden, als neuer Zweig.</translation>
     </message>
     <message>
-      <source>Send these options again, to see whether they are taken</source>
+      <source>Send these options again and check whether the server accepts them</source>
       <translation>Diese Optionen wieder senden, um zu sehen, ob sie angenommen werden</translation>
     </message>
     <message>
@@ -6309,6 +6457,10 @@ zu  {after}</translation>
     <message>
       <source>Send {count} results to the model</source>
       <translation>{count} Ergebnisse an das Modell senden</translation>
+    </message>
+    <message>
+      <source>Sent in the same thread.</source>
+      <translation>Im selben Gespräch gefragt.</translation>
     </message>
     <message>
       <source>Server</source>
@@ -6331,7 +6483,11 @@ zu  {after}</translation>
       <translation>Setze ein Budget: an Geld, Tokens oder Zellen.</translation>
     </message>
     <message>
-      <source>Set in the program's body for this request; null takes an option out.</source>
+      <source>Set how long runs are kept</source>
+      <translation>Wählen, wie lange Läufe behalten werden</translation>
+    </message>
+    <message>
+      <source>Set in the program's body for this request; null removes an option.</source>
       <translation>Für diese Anfrage im Inhalt des Programms gesetzt; null nimmt eine Option heraus.</translation>
     </message>
     <message>
@@ -6351,14 +6507,6 @@ zu  {after}</translation>
       <translation>Einstellungen und Verbindungen</translation>
     </message>
     <message>
-      <source>Settings with no meaning were left out: {names}.</source>
-      <translation>Einstellungen ohne Sinn wurden weggelassen: {names}.</translation>
-    </message>
-    <message>
-      <source>Settings, runs and unsaved text: which folders hold them</source>
-      <translation>Einstellungen, Läufe und nicht gespeicherter Text: in welchen Ordnern sie liegen</translation>
-    </message>
-    <message>
       <source>Settings…</source>
       <translation>Einstellungen …</translation>
     </message>
@@ -6371,16 +6519,16 @@ zu  {after}</translation>
       <translation>Mehrere Aufrufe zugleich</translation>
     </message>
     <message>
-      <source>Shape of the request</source>
-      <translation>Form der Anfrage</translation>
-    </message>
-    <message>
       <source>Show</source>
       <translation>Zeigen</translation>
     </message>
     <message>
       <source>Show all problems</source>
       <translation>Alle Probleme zeigen</translation>
+    </message>
+    <message>
+      <source>Show details</source>
+      <translation>Einzelheiten zeigen</translation>
     </message>
     <message>
       <source>Show errors, edits or calls of a tool only…</source>
@@ -6393,14 +6541,6 @@ zu  {after}</translation>
     <message>
       <source>Show it</source>
       <translation>Zeigen</translation>
-    </message>
-    <message>
-      <source>Show it whole</source>
-      <translation>Ganz zeigen</translation>
-    </message>
-    <message>
-      <source>Show one more folder in Files</source>
-      <translation>Einen weiteren Ordner in Dateien zeigen</translation>
     </message>
     <message>
       <source>Show or hide the column on the right</source>
@@ -6417,6 +6557,10 @@ zu  {after}</translation>
     <message>
       <source>Show or hide {toggle}</source>
       <translation>{toggle} zeigen oder verbergen</translation>
+    </message>
+    <message>
+      <source>Show spaces and tabs</source>
+      <translation>Leerzeichen und Tabulatoren werden gezeichnet</translation>
     </message>
     <message>
       <source>Show the diagram of the loop</source>
@@ -6443,6 +6587,10 @@ zu  {after}</translation>
       <translation>Variablen und Konsole zeigen</translation>
     </message>
     <message>
+      <source>Show what it needs, then decide</source>
+      <translation>Ansehen, was es will, dann entscheiden</translation>
+    </message>
+    <message>
       <source>Show where the prompt declares it</source>
       <translation>Zeigen, wo der Prompt es deklariert</translation>
     </message>
@@ -6459,16 +6607,16 @@ zu  {after}</translation>
       <translation>{name} zeigen</translation>
     </message>
     <message>
+      <source>Shown branch</source>
+      <translation>Weg, der gezeigt wird</translation>
+    </message>
+    <message>
       <source>Shrink the selection</source>
       <translation>Auswahl verkleinern</translation>
     </message>
     <message>
       <source>Side bar</source>
       <translation>Seitenleiste</translation>
-    </message>
-    <message>
-      <source>Sides of the step</source>
-      <translation>Seiten des Schritts</translation>
     </message>
     <message>
       <source>Size of the interface's text</source>
@@ -6535,16 +6683,12 @@ zu  {after}</translation>
       <translation>Quellen der Werkzeuge …</translation>
     </message>
     <message>
-      <source>Spaces and tabs are drawn</source>
-      <translation>Leerzeichen und Tabulatoren werden gezeichnet</translation>
-    </message>
-    <message>
       <source>Speed</source>
       <translation>Tempo</translation>
     </message>
     <message>
-      <source>Speed of playing back</source>
-      <translation>Geschwindigkeit der Wiedergabe</translation>
+      <source>Speed compared with the original run</source>
+      <translation>Wie viel schneller als es war</translation>
     </message>
     <message>
       <source>Speed of the model</source>
@@ -6595,6 +6739,10 @@ zu  {after}</translation>
       <translation>Begonnen</translation>
     </message>
     <message>
+      <source>Starting the tools</source>
+      <translation>Werkzeuge werden bereit gemacht</translation>
+    </message>
+    <message>
       <source>State</source>
       <translation>Zustand</translation>
     </message>
@@ -6607,8 +6755,8 @@ zu  {after}</translation>
       <translation>Status und Kopfzeilen der Antwort</translation>
     </message>
     <message>
-      <source>Steer the run with a message of yours.</source>
-      <translation>Den Lauf mit einer eigenen Nachricht lenken.</translation>
+      <source>Status of the run</source>
+      <translation>Wie der Lauf endete</translation>
     </message>
     <message>
       <source>Step</source>
@@ -6647,6 +6795,10 @@ zu  {after}</translation>
       <translation>Anhalten und diesen Prompt ausführen</translation>
     </message>
     <message>
+      <source>Stop its processes and load it again</source>
+      <translation>Beenden, was dahinter läuft, und neu laden</translation>
+    </message>
+    <message>
       <source>Stop playing</source>
       <translation>Wiedergabe anhalten</translation>
     </message>
@@ -6675,6 +6827,10 @@ zu  {after}</translation>
       <translation>{folder} nicht mehr vertrauen</translation>
     </message>
     <message>
+      <source>Stop waiting; the received part of the reply is kept.</source>
+      <translation>Nicht länger warten; was von der Antwort da ist, bleibt.</translation>
+    </message>
+    <message>
       <source>Stopped</source>
       <translation>Gestoppt</translation>
     </message>
@@ -6699,12 +6855,24 @@ zu  {after}</translation>
       <translation>Ablage</translation>
     </message>
     <message>
+      <source>Storage locations</source>
+      <translation>Speicherorte</translation>
+    </message>
+    <message>
+      <source>Storage locations…</source>
+      <translation>Was wo liegt …</translation>
+    </message>
+    <message>
       <source>Streaming</source>
       <translation>Streaming</translation>
     </message>
     <message>
       <source>Supplied by the run: {shown}</source>
       <translation>Vom Lauf geliefert: {shown}</translation>
+    </message>
+    <message>
+      <source>Supported formats: Prompty, AgentSchema, request bodies, promptfoo, LangChain and chat text.</source>
+      <translation>Bekannt sind Prompty, AgentSchema, Anfragen, promptfoo, LangChain und Chat-Text.</translation>
     </message>
     <message>
       <source>Swap the two sides</source>
@@ -6735,40 +6903,12 @@ zu  {after}</translation>
       <translation>Schlagwörter von {count} Läufen …</translation>
     </message>
     <message>
-      <source>Tags that all these runs share. Other tags of a run stay.</source>
+      <source>Tags that all these runs share. Other tags stay unchanged.</source>
       <translation>Die, die alle haben. Andere Schlagwörter eines Laufs bleiben.</translation>
     </message>
     <message>
       <source>Tags, separated by commas</source>
       <translation>Stichwörter, durch Kommas getrennt</translation>
-    </message>
-    <message>
-      <source>Take as answer</source>
-      <translation>Als Antwort nehmen</translation>
-    </message>
-    <message>
-      <source>Take as result</source>
-      <translation>Als Ergebnis nehmen</translation>
-    </message>
-    <message>
-      <source>Take blanks away</source>
-      <translation>Leerzeichen entfernen</translation>
-    </message>
-    <message>
-      <source>Take in runs that were exported as journals</source>
-      <translation>Läufe aufnehmen, die als Journale exportiert wurden</translation>
-    </message>
-    <message>
-      <source>Take the sample of {name}</source>
-      <translation>Das Beispiel von {name} übernehmen</translation>
-    </message>
-    <message>
-      <source>Take the text on disk; undo leads back to yours</source>
-      <translation>Den Text auf der Platte nehmen; Rückgängig führt zu Ihrem zurück</translation>
-    </message>
-    <message>
-      <source>Take what came as the final answer.</source>
-      <translation>Das, was kam, als endgültige Antwort nehmen.</translation>
     </message>
     <message>
       <source>Takes effect after a restart.</source>
@@ -6783,7 +6923,7 @@ zu  {after}</translation>
       <translation>Dem Modell sagen</translation>
     </message>
     <message>
-      <source>Tell the model what is missing, and go on.</source>
+      <source>Tell the model what is missing, and continue.</source>
       <translation>Dem Modell sagen, was fehlt, und fortfahren.</translation>
     </message>
     <message>
@@ -6791,16 +6931,20 @@ zu  {after}</translation>
       <translation>Vorlagensprache und Regelwerk</translation>
     </message>
     <message>
-      <source>Templates of resources</source>
-      <translation>Vorlagen von Ressourcen</translation>
-    </message>
-    <message>
       <source>Test</source>
       <translation>Probieren</translation>
     </message>
     <message>
-      <source>Tests that are for no variant are left out: {places}. The variants are: {names}.</source>
-      <translation>Tests, die für keine Variante sind, werden weggelassen: {places}. Die Varianten sind: {names}.</translation>
+      <source>Test whether the server responds, and each ability of the model with one request</source>
+      <translation>Fragen, ob es antwortet, und sein Modell einmal nach jeder Fähigkeit</translation>
+    </message>
+    <message>
+      <source>Testing the abilities of {model} …</source>
+      <translation>{model} wird gefragt, was es kann …</translation>
+    </message>
+    <message>
+      <source>Tests without a variant are skipped: {places}. The variants are: {names}.</source>
+      <translation>Tests ohne Variante werden übergangen: {places}. Die Varianten sind: {names}.</translation>
     </message>
     <message>
       <source>Text</source>
@@ -6819,7 +6963,7 @@ zu  {after}</translation>
       <translation>Text der Nachricht</translation>
     </message>
     <message>
-      <source>Text of the message; Ctrl+Enter adds the next one</source>
+      <source>Text of the message; Ctrl+Enter adds another message</source>
       <translation>Text der Nachricht; Strg+Eingabe fügt die nächste an</translation>
     </message>
     <message>
@@ -6843,10 +6987,6 @@ zu  {after}</translation>
       <translation>Höchstens Texte</translation>
     </message>
     <message>
-      <source>Texts that were proposed</source>
-      <translation>Vorgeschlagene Texte</translation>
-    </message>
-    <message>
       <source>The .mcp.json of the folder</source>
       <translation>Die .mcp.json des Ordners</translation>
     </message>
@@ -6863,7 +7003,7 @@ zu  {after}</translation>
       <translation>Hier erscheint die Antwort. Ausführen: F5</translation>
     </message>
     <message>
-      <source>The answer does not fit the declared outputs</source>
+      <source>The answer does not match the declared outputs</source>
       <translation>Die Antwort passt nicht zu den deklarierten Ausgaben</translation>
     </message>
     <message>
@@ -6873,10 +7013,6 @@ zu  {after}</translation>
     <message>
       <source>The answer now</source>
       <translation>Die Antwort jetzt</translation>
-    </message>
-    <message>
-      <source>The answer that was saved</source>
-      <translation>Die gesicherte Antwort</translation>
     </message>
     <message>
       <source>The answer to every call: JSON, or plain text</source>
@@ -6891,19 +7027,19 @@ zu  {after}</translation>
       <translation>Die Antwort, bevor der Lauf endet.</translation>
     </message>
     <message>
-      <source>The arguments do not fit the schema</source>
+      <source>The arguments do not match the schema</source>
       <translation>Die Argumente passen nicht zum Schema</translation>
     </message>
     <message>
-      <source>The arguments do not fit the tool</source>
+      <source>The arguments do not match the tool</source>
       <translation>Die Argumente passen nicht zum Werkzeug</translation>
     </message>
     <message>
-      <source>The assistant's message is changed with them, so that call and result agree.</source>
+      <source>The assistant's message is changed as well, so that call and result match.</source>
       <translation>Die Nachricht des Assistenten wird mit geändert, damit Aufruf und Ergebnis zusammenpassen.</translation>
     </message>
     <message>
-      <source>The baseline {name!r} does not exist: it is no variant ({names}), and no result on this machine has that number or label. Name another, git:REVISION, or make one by `prompt-studio baseline set FILE`.</source>
+      <source>The baseline {name!r} does not exist: it is not a variant ({names}), and no result on this machine has that number or label. Name another, git:REVISION, or set one with `prompt-studio baseline set FILE`.</source>
       <translation>Die Vergleichsbasis {name!r} gibt es nicht: Sie ist keine Variante ({names}), und kein Ergebnis auf diesem Rechner hat diese Nummer oder diesen Namen. Nennen Sie eine andere, git:REVISION, oder legen Sie eine mit `prompt-studio baseline set FILE` an.</translation>
     </message>
     <message>
@@ -6915,7 +7051,7 @@ zu  {after}</translation>
       <translation>Der Batch wurde abgebrochen, bevor {connection} diese Anfrage beantwortet hat.</translation>
     </message>
     <message>
-      <source>The budget is used up, but for what the unseen rows need.</source>
+      <source>The budget is used up, except for the unseen rows.</source>
       <translation>Das Budget ist verbraucht, bis auf das, was die ungesehenen Zeilen brauchen.</translation>
     </message>
     <message>
@@ -6927,7 +7063,7 @@ zu  {after}</translation>
       <translation>Das Budget von {count:,} Token ist aufgebraucht.</translation>
     </message>
     <message>
-      <source>The built-in model runs here. Requests go out only over a connection that you add.</source>
+      <source>The built-in model runs here. Requests are sent only over connections that you add.</source>
       <translation>Das eingebaute Modell läuft hier. Anfragen gehen nur über eine Verbindung hinaus, die Sie anlegen.</translation>
     </message>
     <message>
@@ -6939,7 +7075,7 @@ zu  {after}</translation>
       <translation>Der Aufruf, auf den dies antwortet</translation>
     </message>
     <message>
-      <source>The cases cannot be run as they are.</source>
+      <source>The cases cannot be run.</source>
       <translation>Die Fälle können so nicht ausgeführt werden.</translation>
     </message>
     <message>
@@ -6951,20 +7087,24 @@ zu  {after}</translation>
       <translation>Das Zeichen {char!r} lässt sich in der Kodierung der Datei ({name}) nicht schreiben.</translation>
     </message>
     <message>
-      <source>The clipboard holds no rows.</source>
+      <source>The clipboard contains no rows.</source>
       <translation>Die Zwischenablage enthält keine Zeilen.</translation>
+    </message>
+    <message>
+      <source>The command has an unclosed quotation mark.</source>
+      <translation>Ein Anführungszeichen des Befehls ist offen.</translation>
     </message>
     <message>
       <source>The connection to the scheduler was lost.</source>
       <translation>Die Verbindung zum Scheduler ist abgebrochen.</translation>
     </message>
     <message>
-      <source>The connections cannot be saved: {reason}.</source>
-      <translation>Die Verbindungen können nicht gespeichert werden: {reason}.</translation>
+      <source>The connections are unchanged.</source>
+      <translation>Die Verbindungen bleiben, wie sie waren.</translation>
     </message>
     <message>
-      <source>The connections stay as they were.</source>
-      <translation>Die Verbindungen bleiben, wie sie waren.</translation>
+      <source>The connections cannot be saved: {reason}.</source>
+      <translation>Die Verbindungen können nicht gespeichert werden: {reason}.</translation>
     </message>
     <message>
       <source>The content of a file beside the prompt</source>
@@ -6979,35 +7119,27 @@ zu  {after}</translation>
       <translation>Das bisherige Gespräch (Abschnitts-Dialekt)</translation>
     </message>
     <message>
-      <source>The conversation so far goes here; the run inserts it.</source>
-      <translation>Hierher kommt das bisherige Gespräch; der Lauf setzt es ein.</translation>
-    </message>
-    <message>
       <source>The conversation so far, as text</source>
       <translation>Das bisherige Gespräch, als Text</translation>
     </message>
     <message>
-      <source>The default is a conversation of 1 message.</source>
-      <translation>Die Vorgabe ist ein Gespräch mit 1 Nachricht.</translation>
+      <source>The diagram shows the current point of the run. At a pause you can edit the next step, go back, or fork.</source>
+      <translation>Die Schleife leuchtet dort, wo der Lauf steht. An einer Pause können Sie bearbeiten, was als Nächstes kommt, zurückgehen oder abzweigen.</translation>
     </message>
     <message>
-      <source>The default is a conversation of {count} messages.</source>
-      <translation>Die Vorgabe ist ein Gespräch mit {count} Nachrichten.</translation>
-    </message>
-    <message>
-      <source>The earlier text could not be kept: {reason}.</source>
+      <source>The earlier text could not be saved: {reason}.</source>
       <translation>Der frühere Text konnte nicht aufgehoben werden: {reason}.</translation>
     </message>
     <message>
-      <source>The embedded model is always there</source>
+      <source>The embedded model cannot be deleted</source>
       <translation>Das eingebettete Modell ist immer da</translation>
     </message>
     <message>
-      <source>The end of the run is not kept: {error}.</source>
+      <source>The end of the run was not saved: {error}.</source>
       <translation>Das Ende des Laufs ist nicht behalten: {error}.</translation>
     </message>
     <message>
-      <source>The endpoint is allowed, but only once: {reason}.</source>
+      <source>The endpoint is allowed only once: {reason}.</source>
       <translation>Das Ziel ist erlaubt, aber nur einmal: {reason}.</translation>
     </message>
     <message>
@@ -7019,7 +7151,7 @@ zu  {after}</translation>
       <translation>Die genauen Nachrichten bei jedem Tastendruck; Anfrage zeigt den Rumpf, der gesendet wird. Klicken Sie auf einen farbigen Wert, um zu sehen, woher er kommt.</translation>
     </message>
     <message>
-      <source>The example could not be copied to your own folder.</source>
+      <source>The example could not be copied to your folder.</source>
       <translation>Das Beispiel konnte nicht in Ihren eigenen Ordner kopiert werden.</translation>
     </message>
     <message>
@@ -7027,7 +7159,7 @@ zu  {after}</translation>
       <translation>Das Beispiel ist kein JSON: {error}.</translation>
     </message>
     <message>
-      <source>The expected answer of row {row} is written to {name}.</source>
+      <source>The expected answer of row {row} was saved in {name}.</source>
       <translation>Die erwartete Antwort der Zeile {row} steht jetzt in {name}.</translation>
     </message>
     <message>
@@ -7035,15 +7167,19 @@ zu  {after}</translation>
       <translation>Das Experiment lässt sich nicht lesen; bringen Sie es zuerst in Ordnung.</translation>
     </message>
     <message>
-      <source>The experiment has changed: these are the {count} rows that did not pass, asked as it is now.</source>
-      <translation>Das Experiment hat sich geändert: Das sind die {count} Zeilen, die nicht bestanden, gefragt nach seinem jetzigen Stand.</translation>
+      <source>The experiment file cannot be run.</source>
+      <translation>Die Datei des Experiments lässt sich so nicht ausführen.</translation>
     </message>
     <message>
-      <source>The experiment has changed: this is the row that did not pass, asked as it is now.</source>
+      <source>The experiment has changed: the failed row was run in its current form.</source>
       <translation>Das Experiment hat sich geändert: Das ist die Zeile, die nicht bestand, gefragt nach seinem jetzigen Stand.</translation>
     </message>
     <message>
-      <source>The experiment has no assertions, so nothing says which text is better.</source>
+      <source>The experiment has changed: the {count} failed rows were run in their current form.</source>
+      <translation>Das Experiment hat sich geändert: Das sind die {count} Zeilen, die nicht bestanden, gefragt nach seinem jetzigen Stand.</translation>
+    </message>
+    <message>
+      <source>The experiment has no assertions to decide which text is better.</source>
       <translation>Das Experiment hat keine Prüfungen, also sagt nichts, welcher Text besser ist.</translation>
     </message>
     <message>
@@ -7051,36 +7187,32 @@ zu  {after}</translation>
       <translation>Das Experiment hat keine Variante zum Ausführen.</translation>
     </message>
     <message>
-      <source>The experiment's file cannot be run as it is.</source>
-      <translation>Die Datei des Experiments lässt sich so nicht ausführen.</translation>
-    </message>
-    <message>
-      <source>The export could not be made ({error}); please report it.</source>
+      <source>The export failed ({error}); please report it.</source>
       <translation>Der Export gelang nicht ({error}); bitte melden Sie es.</translation>
-    </message>
-    <message>
-      <source>The file asks for {model}.</source>
-      <translation>Die Datei verlangt {model}.</translation>
     </message>
     <message>
       <source>The file cannot be used: {reason}.</source>
       <translation>Die Datei kann nicht benutzt werden: {reason}.</translation>
     </message>
     <message>
+      <source>The file has mixed line ends; saving uses {name} throughout.</source>
+      <translation>Die Datei mischt Zeilenenden; Speichern schreibt durchweg {name}.</translation>
+    </message>
+    <message>
       <source>The file is not UTF-8 text.</source>
       <translation>Die Datei ist kein UTF-8-Text.</translation>
+    </message>
+    <message>
+      <source>The file is not changed.</source>
+      <translation>Die Datei wird nicht geändert.</translation>
     </message>
     <message>
       <source>The file is not valid UTF-8; it is shown and saved as Latin-1.</source>
       <translation>Die Datei ist kein gültiges UTF-8; sie wird als Latin-1 gezeigt und gespeichert.</translation>
     </message>
     <message>
-      <source>The file mixes line ends; saving writes {name} throughout.</source>
-      <translation>Die Datei mischt Zeilenenden; Speichern schreibt durchweg {name}.</translation>
-    </message>
-    <message>
-      <source>The file stays as it is.</source>
-      <translation>Die Datei bleibt, wie sie ist.</translation>
+      <source>The file requests {model}.</source>
+      <translation>Die Datei verlangt {model}.</translation>
     </message>
     <message>
       <source>The file was not changed: {error}</source>
@@ -7093,10 +7225,6 @@ zu  {after}</translation>
     <message>
       <source>The files of the experiment are larger than {size}, too large for workers.</source>
       <translation>Die Dateien des Experiments sind größer als {size}, zu groß für Worker.</translation>
-    </message>
-    <message>
-      <source>The files of the last time are opened again</source>
-      <translation>Die Dateien vom letzten Mal werden wieder geöffnet</translation>
     </message>
     <message>
       <source>The first difference is{where}; 1 of {count2} rows differs.</source>
@@ -7115,11 +7243,11 @@ zu  {after}</translation>
       <translation>Der Ordner konnte nicht durchsucht werden: {name}.</translation>
     </message>
     <message>
-      <source>The folder is not trusted: no tool of it runs, no variable is read, and no file of it is sent. Click to trust {folder}.</source>
+      <source>The folder is not trusted: its tools do not run, no variables are read, and its files are not sent. Click to trust {folder}.</source>
       <translation>Dem Ordner wird nicht vertraut: keines seiner Werkzeuge läuft, keine Variable wird gelesen, und keine seiner Dateien wird gesendet. Klicken, um {folder} zu vertrauen.</translation>
     </message>
     <message>
-      <source>The format carries no text of its own: the observations are the answer.</source>
+      <source>The format has no text: the observations are the answer.</source>
       <translation>Das Format hat keine eigenen Worte: die Beobachtungen stehen für sich.</translation>
     </message>
     <message>
@@ -7135,7 +7263,7 @@ zu  {after}</translation>
       <translation>Der Verlauf konnte nicht gelesen werden ({name}).</translation>
     </message>
     <message>
-      <source>The input sets cannot be kept: {error}</source>
+      <source>The input sets cannot be saved: {error}</source>
       <translation>Die Eingabesätze können nicht aufgehoben werden: {error}</translation>
     </message>
     <message>
@@ -7159,12 +7287,8 @@ zu  {after}</translation>
       <translation>Die Einträge, die eine Prüfung bestehen</translation>
     </message>
     <message>
-      <source>The iteration is done.</source>
+      <source>The iteration has ended.</source>
       <translation>Der Durchgang ist fertig.</translation>
-    </message>
-    <message>
-      <source>The judge answered nonsense: {text!r}</source>
-      <translation>Der Bewerter antwortete Unsinn: {text!r}</translation>
     </message>
     <message>
       <source>The judge did not answer: {said}</source>
@@ -7175,7 +7299,11 @@ zu  {after}</translation>
       <translation>Der Bewerter gab weder `pass` noch `score` an.</translation>
     </message>
     <message>
-      <source>The key is held for this session only: {reason}.</source>
+      <source>The judge's answer cannot be read: {text!r}</source>
+      <translation>Der Bewerter antwortete Unsinn: {text!r}</translation>
+    </message>
+    <message>
+      <source>The key is stored for this session only: {reason}.</source>
       <translation>Der Schlüssel wird nur für diese Sitzung behalten: {reason}.</translation>
     </message>
     <message>
@@ -7187,10 +7315,6 @@ zu  {after}</translation>
       <translation>Der letzte Eintrag</translation>
     </message>
     <message>
-      <source>The loop lights up at the run's current place. At a pause you can edit what comes next, go back, or fork.</source>
-      <translation>Die Schleife leuchtet dort, wo der Lauf steht. An einer Pause können Sie bearbeiten, was als Nächstes kommt, zurückgehen oder abzweigen.</translation>
-    </message>
-    <message>
       <source>The message</source>
       <translation>Die Nachricht</translation>
     </message>
@@ -7199,11 +7323,11 @@ zu  {after}</translation>
       <translation>Aus den Nachrichten werden {roles}.</translation>
     </message>
     <message>
-      <source>The messages of a step appear here, exactly as they are sent.</source>
+      <source>The messages of a step appear here exactly as they are sent.</source>
       <translation>Die Nachrichten eines Schritts erscheinen hier, genau wie sie gesendet werden.</translation>
     </message>
     <message>
-      <source>The messages, the values of the inputs and what tools answer would go there</source>
+      <source>The messages, the values of the inputs and the results of tools would be sent there</source>
       <translation>Die Nachrichten, die Werte der Eingaben und was Werkzeuge antworten, gingen dorthin</translation>
     </message>
     <message>
@@ -7215,8 +7339,24 @@ zu  {after}</translation>
       <translation>Das Modell antwortet{again}</translation>
     </message>
     <message>
-      <source>The model did not answer</source>
+      <source>The model continues where it ended; both parts form one answer.</source>
+      <translation>Das Modell schreibt dort weiter, wo es aufgehört hat; beide Teile sind eine Antwort.</translation>
+    </message>
+    <message>
+      <source>The model did not respond</source>
       <translation>Das Modell antwortete nicht</translation>
+    </message>
+    <message>
+      <source>The model does not accept {name}: left out.</source>
+      <translation>Das Modell nimmt dies nicht an und bekommt es nicht: {name}.</translation>
+    </message>
+    <message>
+      <source>The model gets it as a user message and continues.</source>
+      <translation>Das Modell liest es als Nachricht der Person und macht weiter.</translation>
+    </message>
+    <message>
+      <source>The model gets this as the observation for its reply.</source>
+      <translation>Es liest dies als Beobachtung zu seiner Antwort.</translation>
     </message>
     <message>
       <source>The model gets this as the tool's result.</source>
@@ -7227,59 +7367,43 @@ zu  {after}</translation>
       <translation>Das Modell bekommt diesen Grund. Darf leer sein.</translation>
     </message>
     <message>
-      <source>The model goes on where it ended; both pieces are one answer.</source>
-      <translation>Das Modell schreibt dort weiter, wo es aufgehört hat; beide Teile sind eine Antwort.</translation>
-    </message>
-    <message>
-      <source>The model got a part of {count} characters; metadata.agent.tool_output says how many, and which (head, tail, both).</source>
-      <translation>Das Modell bekam einen Teil von {count} Zeichen; metadata.agent.tool_output sagt, wie viele und welche (head, tail, both).</translation>
-    </message>
-    <message>
       <source>The model has answered.</source>
       <translation>Das Modell hat geantwortet.</translation>
     </message>
     <message>
-      <source>The model is informed; the other calls and the run continue</source>
+      <source>The model is told; the other calls and the run continue</source>
       <translation>Das Modell erfährt davon; die anderen Aufrufe und der Lauf gehen weiter</translation>
     </message>
     <message>
-      <source>The model proposes nothing that may be used: {reason}</source>
+      <source>The model proposes no usable text: {reason}</source>
       <translation>Das Modell schlägt nichts vor, was verwendet werden darf: {reason}</translation>
     </message>
     <message>
-      <source>The model reads it as a user message and goes on.</source>
-      <translation>Das Modell liest es als Nachricht der Person und macht weiter.</translation>
-    </message>
-    <message>
-      <source>The model reads this as the observation for its reply.</source>
-      <translation>Es liest dies als Beobachtung zu seiner Antwort.</translation>
+      <source>The model received a part of {count} characters; metadata.agent.tool_output sets its length and side (head, tail, both).</source>
+      <translation>Das Modell bekam einen Teil von {count} Zeichen; metadata.agent.tool_output sagt, wie viele und welche (head, tail, both).</translation>
     </message>
     <message>
       <source>The model refused</source>
       <translation>Das Modell lehnte ab</translation>
     </message>
     <message>
-      <source>The model takes no {name}: left out.</source>
-      <translation>Das Modell nimmt dies nicht an und bekommt es nicht: {name}.</translation>
-    </message>
-    <message>
-      <source>The model writes whatever it likes.</source>
+      <source>The model writes without restrictions.</source>
       <translation>Das Modell schreibt, was es will.</translation>
     </message>
     <message>
-      <source>The model's reply appears here as it is written, colored by what it is read as.</source>
+      <source>The model's reply appears here unchanged, colored by how it was parsed.</source>
       <translation>Die Antwort des Modells erscheint hier, wie sie geschrieben wird, gefärbt nach dem, als was sie gelesen wird.</translation>
     </message>
     <message>
-      <source>The name is kept: {error}</source>
+      <source>The name was not changed: {error}</source>
       <translation>Der Name bleibt: {error}</translation>
     </message>
     <message>
-      <source>The new name was put into {names}.</source>
+      <source>The new name was written to {names}.</source>
       <translation>Der neue Name steht jetzt in {names}.</translation>
     </message>
     <message>
-      <source>The next call of this reply; the model waits for all of them.</source>
+      <source>The next call of this reply; the model needs the results of all.</source>
       <translation>Der nächste Aufruf dieser Antwort; das Modell wartet auf alle.</translation>
     </message>
     <message>
@@ -7287,7 +7411,7 @@ zu  {after}</translation>
       <translation>Das nächste Ergebnis dieser Antwort.</translation>
     </message>
     <message>
-      <source>The next run asks it again.</source>
+      <source>The next run repeats it.</source>
       <translation>Der nächste Lauf fragt sie noch einmal.</translation>
     </message>
     <message>
@@ -7307,39 +7431,51 @@ zu  {after}</translation>
       <translation>Der offene Prompt: {words}</translation>
     </message>
     <message>
+      <source>The order of its expressions has changed, and some are blocks.</source>
+      <translation>Seine Ausdrücke stehen in anderer Reihenfolge, und Blöcke sind darunter.</translation>
+    </message>
+    <message>
+      <source>The original is open; save it under another name to change it.</source>
+      <translation>Es wird dort geöffnet, wo es ist; zum Ändern unter anderem Namen speichern.</translation>
+    </message>
+    <message>
       <source>The output was cut at the limit for tools.</source>
       <translation>Die Ausgabe wurde an der Grenze für Werkzeuge abgeschnitten.</translation>
     </message>
     <message>
-      <source>The pasted text holds a prompt of another program.</source>
+      <source>The pasted text contains a prompt from another program.</source>
       <translation>Der eingefügte Text enthält einen Prompt eines anderen Programms.</translation>
+    </message>
+    <message>
+      <source>The picture cannot be saved yet.</source>
+      <translation>Das Bild hat noch keinen Ort.</translation>
     </message>
     <message>
       <source>The picture could not be saved as {name!r}.</source>
       <translation>Das Bild konnte nicht als {name!r} gespeichert werden.</translation>
     </message>
     <message>
-      <source>The picture has no place yet.</source>
-      <translation>Das Bild hat noch keinen Ort.</translation>
+      <source>The previous turn, row {row}, has no answer.</source>
+      <translation>Die vorige Runde, Zeile {row}, hat keine Antwort.</translation>
     </message>
     <message>
-      <source>The price of {model!r} is not known, so a budget of money cannot hold. Enter the price in its connection, or set a budget of tokens or calls.</source>
-      <translation>Der Preis von {model!r} ist nicht bekannt, ein Budget an Geld kann also nicht halten. Trage den Preis in der Verbindung ein, oder setze ein Budget an Tokens oder Zellen.</translation>
+      <source>The price of {model!r} is not known, so a budget of money cannot be enforced. Enter the price in its connection, or set a budget of tokens or calls.</source>
+      <translation>Der Preis von {model!r} ist nicht bekannt, darum kann ein Geldbetrag nicht eingehalten werden. Geben Sie den Preis in der Verbindung ein, oder setzen Sie eine Grenze für Tokens oder Aufrufe.</translation>
     </message>
     <message>
-      <source>The price of {model!r} is not known, so a budget of money cannot hold. Enter the price in its connection, or set a budget of tokens.</source>
-      <translation>Der Preis von {model!r} ist nicht bekannt, daher lässt sich ein Geldbudget nicht halten. Tragen Sie den Preis in der Verbindung ein oder setzen Sie ein Tokenbudget.</translation>
+      <source>The price of {model!r} is not known, so a budget of money cannot be enforced. Enter the price in its connection, or set a budget of tokens.</source>
+      <translation>Der Preis von {model!r} ist nicht bekannt, darum kann ein Geldbetrag nicht eingehalten werden. Geben Sie den Preis in der Verbindung ein, oder setzen Sie eine Grenze für Tokens.</translation>
     </message>
     <message>
       <source>The program cannot be recorded.</source>
       <translation>Das Programm kann nicht aufgezeichnet werden.</translation>
     </message>
     <message>
-      <source>The program decides what it asks and calls next: edit what it gets instead.</source>
+      <source>The program decides what to request and call next: edit what it gets instead.</source>
       <translation>Das Programm entscheidet, was es als Nächstes fragt und aufruft: Ändern Sie stattdessen, was es bekommt.</translation>
     </message>
     <message>
-      <source>The program ended while this run was under way.</source>
+      <source>The program ended during this run.</source>
       <translation>Das Programm endete, während dieser Lauf im Gange war.</translation>
     </message>
     <message>
@@ -7347,7 +7483,7 @@ zu  {after}</translation>
       <translation>Das Programm hat diese Antwort schon: Setzen Sie einen Haltepunkt, oder gehen Sie in Schritten von seiner Anfrage aus.</translation>
     </message>
     <message>
-      <source>The program is recorded: its first call opens as a run.</source>
+      <source>The program is being recorded: its first call opens as a run.</source>
       <translation>Das Programm wird aufgezeichnet: Sein erster Aufruf öffnet sich als Lauf.</translation>
     </message>
     <message>
@@ -7363,15 +7499,11 @@ zu  {after}</translation>
       <translation>Der Prompt deklariert keine Eingaben, also gibt es nichts, wofür Werte zu erfinden wären.</translation>
     </message>
     <message>
-      <source>The prompt declares no tool {name!r} any more.</source>
-      <translation>Der Prompt deklariert kein Werkzeug {name!r} mehr.</translation>
-    </message>
-    <message>
       <source>The prompt file</source>
       <translation>Die Prompt-Datei</translation>
     </message>
     <message>
-      <source>The prompt gets an input whose default is ${file:…}; no server is asked again</source>
+      <source>The prompt gets an input with the default ${file:…}; the server is not asked again</source>
       <translation>Der Prompt erhält eine Eingabe mit der Vorgabe ${file:…}; kein Server wird noch einmal gefragt</translation>
     </message>
     <message>
@@ -7387,39 +7519,43 @@ zu  {after}</translation>
       <translation>Der Prompt ist eine Datei</translation>
     </message>
     <message>
+      <source>The prompt is already tidy.</source>
+      <translation>Der Prompt ist schon ordentlich.</translation>
+    </message>
+    <message>
       <source>The prompt is rendered; the request is ready to be sent.</source>
       <translation>Der Prompt ist ausgefüllt; die Anfrage kann gesendet werden.</translation>
     </message>
     <message>
-      <source>The prompt is tidy already.</source>
-      <translation>Der Prompt ist schon ordentlich.</translation>
-    </message>
-    <message>
-      <source>The prompt makes JSON or YAML that cannot be read: {why}.</source>
-      <translation>Der Prompt ergibt JSON oder YAML, das nicht gelesen werden kann: {why}.</translation>
-    </message>
-    <message>
-      <source>The prompt makes JSON that is no list of messages with `role` and `content`.</source>
-      <translation>Der Prompt ergibt JSON, das keine Liste von Nachrichten mit `role` und `content` ist.</translation>
-    </message>
-    <message>
-      <source>The prompt names no program, address, variable or file so far.</source>
+      <source>The prompt names no program, address, variable or file yet.</source>
       <translation>Der Prompt nennt bisher kein Programm, keine Adresse, keine Variable und keine Datei.</translation>
     </message>
     <message>
-      <source>The prompt now asks for {other}; this run has {model}.</source>
+      <source>The prompt no longer declares a tool {name!r}.</source>
+      <translation>Der Prompt deklariert kein Werkzeug {name!r} mehr.</translation>
+    </message>
+    <message>
+      <source>The prompt now requests {other}; this run uses {model}.</source>
       <translation>Der Prompt verlangt jetzt {other}; dieser Lauf hat {model}.</translation>
     </message>
     <message>
-      <source>The prompt now asks for {other}; {model} is not set up here.</source>
+      <source>The prompt now requests {other}; {model} is not configured here.</source>
       <translation>Der Prompt verlangt jetzt {other}; {model} ist hier nicht eingerichtet.</translation>
+    </message>
+    <message>
+      <source>The prompt produces JSON that is not a list of messages with `role` and `content`.</source>
+      <translation>Der Prompt ergibt JSON, das keine Liste von Nachrichten mit `role` und `content` ist.</translation>
+    </message>
+    <message>
+      <source>The prompt produces invalid JSON or YAML: {why}.</source>
+      <translation>Der Prompt ergibt JSON oder YAML, das nicht gelesen werden kann: {why}.</translation>
     </message>
     <message>
       <source>The prompt's own</source>
       <translation>Das des Prompts</translation>
     </message>
     <message>
-      <source>The provider's filter cut the answer</source>
+      <source>The provider's filter cut off the answer</source>
       <translation>Der Filter des Anbieters hat die Antwort gekürzt</translation>
     </message>
     <message>
@@ -7431,36 +7567,44 @@ zu  {after}</translation>
       <translation>Die Aufzeichnung ist beendet: {count} Gespräche.</translation>
     </message>
     <message>
-      <source>The recording has ended; the run stays as it is.</source>
+      <source>The recording has ended; the run is not changed.</source>
       <translation>Die Aufzeichnung ist beendet; der Lauf bleibt, wie er ist.</translation>
     </message>
     <message>
-      <source>The replay says the same as the run, from the first message on.</source>
+      <source>The replay is identical to the run.</source>
       <translation>Die Wiedergabe sagt dasselbe wie der Lauf, von der ersten Nachricht an.</translation>
     </message>
     <message>
-      <source>The reply broke off here; this is what came.</source>
+      <source>The replies of {name}</source>
+      <translation>Die Antworten von {name}</translation>
+    </message>
+    <message>
+      <source>The reply broke off here; this part was received.</source>
       <translation>Die Antwort brach hier ab; das ist, was kam.</translation>
     </message>
     <message>
-      <source>The reply cannot be read</source>
-      <translation>Die Antwort kann nicht gelesen werden</translation>
-    </message>
-    <message>
-      <source>The reply holds no text between &lt;section&gt; and &lt;/section&gt;.</source>
+      <source>The reply contains no text between &lt;section&gt; and &lt;/section&gt;.</source>
       <translation>Die Antwort enthält keinen Text zwischen &lt;section&gt; und &lt;/section&gt;.</translation>
     </message>
     <message>
-      <source>The reply is here; nothing was done yet.</source>
+      <source>The reply has arrived; nothing was done yet.</source>
       <translation>Die Antwort ist da; getan wurde noch nichts.</translation>
     </message>
     <message>
-      <source>The reply is read: an action, a final answer, or something that cannot be read.</source>
+      <source>The reply is invalid</source>
+      <translation>Die Antwort kann nicht gelesen werden</translation>
+    </message>
+    <message>
+      <source>The reply is parsed: an action, a final answer, or neither.</source>
       <translation>Die Antwort wird gelesen: eine Aktion, eine endgültige Antwort oder etwas Unlesbares.</translation>
     </message>
     <message>
-      <source>The request as a command; keys are masked in it</source>
+      <source>The request as a command with masked keys</source>
       <translation>Die Anfrage als Befehl; Schlüssel sind darin verdeckt</translation>
+    </message>
+    <message>
+      <source>The request body appears here exactly as it is sent.</source>
+      <translation>Der Rumpf der Anfrage erscheint hier, genau wie er über die Leitung geht.</translation>
     </message>
     <message>
       <source>The request is ready.</source>
@@ -7471,60 +7615,52 @@ zu  {after}</translation>
       <translation>Die Anfrage, die gesendet wird</translation>
     </message>
     <message>
-      <source>The request was not kept.</source>
+      <source>The request was not saved.</source>
       <translation>Die Anfrage wurde nicht behalten.</translation>
     </message>
     <message>
-      <source>The request's body appears here, exactly as it goes over the wire.</source>
-      <translation>Der Rumpf der Anfrage erscheint hier, genau wie er über die Leitung geht.</translation>
-    </message>
-    <message>
-      <source>The requests are those of the recording before.</source>
+      <source>The requests are equal to those of the previous recording.</source>
       <translation>Die Anfragen sind die der vorigen Aufzeichnung.</translation>
-    </message>
-    <message>
-      <source>The requests from here on go to it, with the conversation so far.</source>
-      <translation>Die Anfragen von hier an gehen an dieses Modell, mit dem bisherigen Gespräch.</translation>
     </message>
     <message>
       <source>The rest is not shown.</source>
       <translation>Der Rest wird nicht gezeigt.</translation>
     </message>
     <message>
-      <source>The result has batches under way, whose cells would be asked a second time. Choose batches to go on with them.</source>
+      <source>The result for the model; the tool's own result stays in the run.</source>
+      <translation>Was das Modell bekommt; das eigene Ergebnis des Werkzeugs bleibt im Protokoll.</translation>
+    </message>
+    <message>
+      <source>The result has pending batches, whose cells would be sent again. Choose batches to continue them.</source>
       <translation>Das Ergebnis hat laufende Batches, deren Zellen ein zweites Mal gefragt würden. Wählen Sie Batches, um mit ihnen fortzufahren.</translation>
     </message>
     <message>
-      <source>The result sent to the model; the tool's own result stays in the record.</source>
-      <translation>Was das Modell bekommt; das eigene Ergebnis des Werkzeugs bleibt im Protokoll.</translation>
+      <source>The result is a failure</source>
+      <translation>Es meldet einen Fehler</translation>
+    </message>
+    <message>
+      <source>The result of the tool, for the model.</source>
+      <translation>Was das Modell als Ergebnis des Werkzeugs bekommt.</translation>
     </message>
     <message>
       <source>The result was written to {name}.</source>
       <translation>Das Ergebnis wurde nach {name} geschrieben.</translation>
     </message>
     <message>
-      <source>The row has no place in a file.</source>
+      <source>The results of the test cannot be saved.</source>
+      <translation>Was der Test zeigte, kann nicht behalten werden.</translation>
+    </message>
+    <message>
+      <source>The row does not belong to a file.</source>
       <translation>Die Zeile steht in keiner Datei.</translation>
     </message>
     <message>
-      <source>The row is not in the dataset any more.</source>
+      <source>The row is no longer in the dataset.</source>
       <translation>Die Zeile steht nicht mehr im Datensatz.</translation>
     </message>
     <message>
-      <source>The rows are added to {name}.</source>
+      <source>The rows were added to {name}.</source>
       <translation>Die Zeilen stehen jetzt in {name}.</translation>
-    </message>
-    <message>
-      <source>The rows to learn from pass already.</source>
-      <translation>Die Zeilen, aus denen Texte entstehen, bestehen schon.</translation>
-    </message>
-    <message>
-      <source>The run after</source>
-      <translation>Der Lauf danach</translation>
-    </message>
-    <message>
-      <source>The run before</source>
-      <translation>Der Lauf davor</translation>
     </message>
     <message>
       <source>The run broke off: {name}: {error}</source>
@@ -7535,12 +7671,16 @@ zu  {after}</translation>
       <translation>Der Lauf kann nicht an diese Stelle zurück.</translation>
     </message>
     <message>
-      <source>The run could not be kept</source>
+      <source>The run could not be saved</source>
       <translation>Der Lauf konnte nicht behalten werden</translation>
     </message>
     <message>
       <source>The run could not be written or read ({name}).</source>
       <translation>Der Lauf konnte nicht geschrieben oder gelesen werden ({name}).</translation>
+    </message>
+    <message>
+      <source>The run did not start, nothing was sent: {error}.</source>
+      <translation>Der Lauf hat nicht begonnen, nichts wurde gesendet: {error}.</translation>
     </message>
     <message>
       <source>The run ends with this answer.</source>
@@ -7551,20 +7691,12 @@ zu  {after}</translation>
       <translation>Der Lauf schlug fehl</translation>
     </message>
     <message>
-      <source>The run had {model}; the prompt now asks for {other}.</source>
-      <translation>Der Lauf hatte {model}; der Prompt verlangt jetzt {other}.</translation>
-    </message>
-    <message>
       <source>The run has ended with an answer.</source>
       <translation>Der Lauf endete mit einer Antwort.</translation>
     </message>
     <message>
-      <source>The run has not begun, nothing was sent: {error}.</source>
-      <translation>Der Lauf hat nicht begonnen, nichts wurde gesendet: {error}.</translation>
-    </message>
-    <message>
-      <source>The run is a case of {name} now.</source>
-      <translation>Der Lauf ist jetzt ein Fall von {name}.</translation>
+      <source>The run inserts the conversation here.</source>
+      <translation>Hierher kommt das bisherige Gespräch; der Lauf setzt es ein.</translation>
     </message>
     <message>
       <source>The run is complete up to its last event.</source>
@@ -7575,19 +7707,19 @@ zu  {after}</translation>
       <translation>Der Lauf ist fertig.</translation>
     </message>
     <message>
-      <source>The run keeps the model that it has.</source>
+      <source>The run keeps its model.</source>
       <translation>Der Lauf behält das Modell, das er hat.</translation>
     </message>
     <message>
-      <source>The run of this cell was not kept.</source>
+      <source>The run of this cell was not saved.</source>
       <translation>Der Lauf dieser Zelle wurde nicht aufgehoben.</translation>
     </message>
     <message>
-      <source>The run of {name} was interrupted, and one other run.</source>
+      <source>The run of {name} and one other run were interrupted.</source>
       <translation>Der Lauf von {name} wurde unterbrochen, und ein weiterer.</translation>
     </message>
     <message>
-      <source>The run of {name} was interrupted, and {count} other runs.</source>
+      <source>The run of {name} and {count} other runs were interrupted.</source>
       <translation>Der Lauf von {name} wurde unterbrochen, und {count} weitere.</translation>
     </message>
     <message>
@@ -7595,7 +7727,7 @@ zu  {after}</translation>
       <translation>Der Lauf von {name} wurde unterbrochen.</translation>
     </message>
     <message>
-      <source>The run pauses at the next place.</source>
+      <source>The run pauses at the next point.</source>
       <translation>Der Lauf hält an der nächsten Stelle an.</translation>
     </message>
     <message>
@@ -7603,12 +7735,20 @@ zu  {after}</translation>
       <translation>Der Lauf hält bei so vielen an ({unit}):</translation>
     </message>
     <message>
-      <source>The run pauses once the reply is here.</source>
-      <translation>Der Lauf hält an, sobald die Antwort da ist.</translation>
+      <source>The run pauses when the reply has arrived.</source>
+      <translation>Der Lauf hält an, wenn die Antwort da ist.</translation>
     </message>
     <message>
-      <source>The run pauses once the tool has answered.</source>
+      <source>The run pauses when the tool has returned.</source>
       <translation>Der Lauf hält an, sobald das Werkzeug geantwortet hat.</translation>
+    </message>
+    <message>
+      <source>The run used {model}; the prompt now requests {other}.</source>
+      <translation>Der Lauf hatte {model}; der Prompt verlangt jetzt {other}.</translation>
+    </message>
+    <message>
+      <source>The run was added to {name} as a case.</source>
+      <translation>Der Lauf ist jetzt ein Fall von {name}.</translation>
     </message>
     <message>
       <source>The run was stopped.</source>
@@ -7617,10 +7757,6 @@ zu  {after}</translation>
     <message>
       <source>The run was written to {name}.</source>
       <translation>Der Lauf wurde nach {name} geschrieben.</translation>
-    </message>
-    <message>
-      <source>The run whose answers are given</source>
-      <translation>Der Lauf, dessen Antworten gegeben werden</translation>
     </message>
     <message>
       <source>The run's tools do not declare it.</source>
@@ -7643,8 +7779,12 @@ zu  {after}</translation>
       <translation>Derselbe Prompt zweimal</translation>
     </message>
     <message>
-      <source>The sample is in a file: trust the folder to take it.</source>
+      <source>The sample is in a file: trust the folder to use it.</source>
       <translation>Das Beispiel steht in einer Datei: Vertrauen Sie dem Ordner, um es zu übernehmen.</translation>
+    </message>
+    <message>
+      <source>The saved answer</source>
+      <translation>Die gesicherte Antwort</translation>
     </message>
     <message>
       <source>The saved call</source>
@@ -7659,12 +7799,16 @@ zu  {after}</translation>
       <translation>Die Seite des Schedulers: {address}</translation>
     </message>
     <message>
+      <source>The search never uses a third of the rows, which decide at the end. A text is only sent if it keeps the section's expressions and adds no role, tool or reference. The rows, their answers and the prompt are sent to the proposing model.</source>
+      <translation>Ein Drittel der Zeilen sieht die Suche nie; es entscheidet. Jeder Text muss die Ausdrücke des Abschnitts behalten und darf keine Rolle, kein Werkzeug und keinen Verweis hinzufügen, bevor er gesendet wird. Die Zeilen, ihre Antworten und der Prompt gehen an das Modell, das vorschlägt.</translation>
+    </message>
+    <message>
       <source>The section before and after:</source>
       <translation>Der Abschnitt vorher und nachher:</translation>
     </message>
     <message>
-      <source>The section {title!r} of {name} was changed since the search began; put the text in by hand.</source>
-      <translation>Der Abschnitt {title!r} von {name} wurde seit Beginn der Suche geändert; setze den Text von Hand ein.</translation>
+      <source>The section {title!r} of {name} has changed since the search began; insert the text yourself.</source>
+      <translation>Der Abschnitt {title!r} von {name} hat sich seit Beginn der Suche geändert; fügen Sie den Text selbst ein.</translation>
     </message>
     <message>
       <source>The server asks you to open this page in your browser:</source>
@@ -7675,27 +7819,19 @@ zu  {after}</translation>
       <translation>Die Server wurden nicht geändert: {error}</translation>
     </message>
     <message>
-      <source>The set after</source>
-      <translation>Der nächste Satz</translation>
-    </message>
-    <message>
-      <source>The set before</source>
-      <translation>Der vorige Satz</translation>
-    </message>
-    <message>
       <source>The settings cannot be written.</source>
       <translation>Die Einstellungen können nicht geschrieben werden.</translation>
     </message>
     <message>
-      <source>The settings file cannot be read; the usual settings are used.</source>
+      <source>The settings file cannot be read; the default settings are used.</source>
       <translation>Die Einstellungsdatei kann nicht gelesen werden; es gelten die üblichen Einstellungen.</translation>
     </message>
     <message>
-      <source>The settings file was broken; it is kept as {name}.</source>
+      <source>The settings file was damaged; it was renamed to {name}.</source>
       <translation>Die Einstellungsdatei war beschädigt; sie ist als {name} aufgehoben.</translation>
     </message>
     <message>
-      <source>The similarity is {found:.2f}; {least:g} is asked for.</source>
+      <source>The similarity is {found:.2f}; the threshold is {least:g}.</source>
       <translation>Die Ähnlichkeit ist {found:.2f}; verlangt wird {least:g}.</translation>
     </message>
     <message>
@@ -7711,20 +7847,20 @@ zu  {after}</translation>
       <translation>Die bisherigen Schritte: thought, action, arguments, observation</translation>
     </message>
     <message>
-      <source>The studio ended before this was saved: {names}.</source>
-      <translation>Das Studio endete, bevor dies gespeichert war: {names}.</translation>
+      <source>The studio crashed in the last session.</source>
+      <translation>Das Studio endete beim letzten Mal unerwartet.</translation>
     </message>
     <message>
       <source>The studio ended unexpectedly</source>
       <translation>Das Studio endete unerwartet</translation>
     </message>
     <message>
-      <source>The studio ended unexpectedly the last time.</source>
-      <translation>Das Studio endete beim letzten Mal unerwartet.</translation>
+      <source>The studio exited before this was saved: {names}.</source>
+      <translation>Das Studio endete, bevor dies gespeichert war: {names}.</translation>
     </message>
     <message>
-      <source>The studio has no telemetry, looks for no updates and reports no errors. A run sends the prompt, the inputs and what tools answered to the connection that you chose, and to nobody else; the embedded model is on this machine.</source>
-      <translation>Das Studio hat keine Telemetrie, sucht keine Aktualisierungen und meldet keine Fehler. Ein Lauf sendet den Prompt, die Eingaben und was Werkzeuge antworteten an die Verbindung, die Sie gewählt haben, und an niemanden sonst; das eingebettete Modell ist auf diesem Rechner.</translation>
+      <source>The studio has no telemetry, update checks or error reports. A run sends the prompt, the inputs and the results of tools to the connection that you chose, and nowhere else; the embedded model is on this machine.</source>
+      <translation>Das Studio hat keine Telemetrie, keine Suche nach Neuem und keine Fehlerberichte. Ein Lauf sendet den Prompt, die Eingaben und die Ergebnisse von Werkzeugen an die Verbindung, die Sie gewählt haben, und sonst nirgendwohin; das eingebaute Modell ist auf diesem Rechner.</translation>
     </message>
     <message>
       <source>The sum</source>
@@ -7735,24 +7871,20 @@ zu  {after}</translation>
       <translation>Der Versuch brach ab ({name}).</translation>
     </message>
     <message>
+      <source>The text contains a character that UTF-8 cannot represent.</source>
+      <translation>Der Text enthält ein Zeichen, das keine UTF-8-Datei halten kann.</translation>
+    </message>
+    <message>
       <source>The text could not be checked.</source>
       <translation>Der Text konnte nicht geprüft werden.</translation>
     </message>
     <message>
-      <source>The text holds a character that no UTF-8 file can hold.</source>
-      <translation>Der Text enthält ein Zeichen, das keine UTF-8-Datei halten kann.</translation>
-    </message>
-    <message>
-      <source>The text is still being read…</source>
+      <source>The text is still being parsed…</source>
       <translation>Der Text wird noch gelesen …</translation>
     </message>
     <message>
       <source>The text must match {pattern}</source>
       <translation>Der Text muss zu {pattern} passen</translation>
-    </message>
-    <message>
-      <source>The text that was typed is still here.</source>
-      <translation>Der getippte Text ist noch da.</translation>
     </message>
     <message>
       <source>The texts are the same.</source>
@@ -7763,16 +7895,12 @@ zu  {after}</translation>
       <translation>Die Minute ist vorbei.</translation>
     </message>
     <message>
-      <source>The time limit of {minutes:g} minutes is reached.</source>
+      <source>The time limit of {minutes:g} minutes has been reached.</source>
       <translation>Die {minutes:g} Minuten sind vorbei.</translation>
     </message>
     <message>
-      <source>The tool call that the model asked for, before it runs.</source>
+      <source>The tool call that the model requested, before it runs.</source>
       <translation>Der Werkzeugaufruf, den das Modell verlangte, bevor er läuft.</translation>
-    </message>
-    <message>
-      <source>The tool did its work; its result is unknown.</source>
-      <translation>Seine Arbeit ist getan; das Ergebnis ist nicht bekannt.</translation>
     </message>
     <message>
       <source>The tool does not run; the model gets this as its result.</source>
@@ -7785,6 +7913,10 @@ zu  {after}</translation>
     <message>
       <source>The tool itself</source>
       <translation>Das Werkzeug selbst</translation>
+    </message>
+    <message>
+      <source>The tool ran, but its result is unknown.</source>
+      <translation>Seine Arbeit ist getan; das Ergebnis ist nicht bekannt.</translation>
     </message>
     <message>
       <source>The tool runs.</source>
@@ -7803,12 +7935,12 @@ zu  {after}</translation>
       <translation>Der Prozess des Werkzeugs stürzte ab</translation>
     </message>
     <message>
-      <source>The tools are being made ready. Stop (Shift+F5) gives up.</source>
-      <translation>Die Werkzeuge werden bereit gemacht. Stopp (Umschalt+F5) gibt auf.</translation>
-    </message>
-    <message>
       <source>The tools are in the prompt and are not sent separately: {reason}.</source>
       <translation>Die Werkzeuge stehen im Prompt und werden nicht eigens gesendet: {reason}.</translation>
+    </message>
+    <message>
+      <source>The tools are starting. Stop (Shift+F5) cancels.</source>
+      <translation>Die Werkzeuge werden bereit gemacht. Stopp (Umschalt+F5) gibt auf.</translation>
     </message>
     <message>
       <source>The tools change.</source>
@@ -7819,7 +7951,7 @@ zu  {after}</translation>
       <translation>Die Werkzeuge eines MCP-Servers</translation>
     </message>
     <message>
-      <source>The tools that this prompt names are listed once they are trusted.</source>
+      <source>The tools of this prompt are listed when you trust them.</source>
       <translation>Die Werkzeuge, die dieser Prompt nennt, stehen hier, sobald ihnen vertraut wird.</translation>
     </message>
     <message>
@@ -7831,23 +7963,19 @@ zu  {after}</translation>
       <translation>Die Werkzeuge: name, description, arguments</translation>
     </message>
     <message>
-      <source>The turn before, row {row}, has no answer.</source>
-      <translation>Die vorige Runde, Zeile {row}, hat keine Antwort.</translation>
-    </message>
-    <message>
-      <source>The turns of a `_conversation` wait for each other: ask them without batches.</source>
-      <translation>Die Runden einer `_conversation` warten aufeinander: Fragen Sie sie ohne Batches ab.</translation>
+      <source>The turns of a `_conversation` depend on each other: run them without batches.</source>
+      <translation>Die Züge eines `_conversation` hängen voneinander ab: führen Sie sie ohne Batches aus.</translation>
     </message>
     <message>
       <source>The user gave no answer.</source>
       <translation>Die Person gab keine Antwort.</translation>
     </message>
     <message>
-      <source>The value is a chat as JSON, and a value makes no roles: declare a `thread` input in a .prompty file.</source>
+      <source>The value is a conversation in JSON, but a value cannot set roles: declare a `thread` input in a .prompty file.</source>
       <translation>Der Wert ist ein Chat als JSON, und ein Wert erzeugt keine Rollen: Deklarieren Sie eine Eingabe `thread` in einer .prompty-Datei.</translation>
     </message>
     <message>
-      <source>The value is read as a template and worked out.</source>
+      <source>The value is evaluated as a template.</source>
       <translation>Der Wert wird als Vorlage gelesen und ausgerechnet.</translation>
     </message>
     <message>
@@ -7859,12 +7987,8 @@ zu  {after}</translation>
       <translation>Die Variable ist gesetzt.</translation>
     </message>
     <message>
-      <source>The variant {name!r} is not in the file any more.</source>
+      <source>The variant {name!r} is no longer in the file.</source>
       <translation>Die Variante {name!r} steht nicht mehr in der Datei.</translation>
-    </message>
-    <message>
-      <source>The way after</source>
-      <translation>Der Weg danach</translation>
     </message>
     <message>
       <source>The whole answer</source>
@@ -7879,7 +8003,7 @@ zu  {after}</translation>
       <translation>Der ganze Text, rechts</translation>
     </message>
     <message>
-      <source>The worker on {host} has Prompt Studio {theirs}, and here is {ours}.</source>
+      <source>The worker on {host} has Prompt Studio {theirs}; this machine has {ours}.</source>
       <translation>Der Worker auf {host} hat Prompt Studio {theirs}, hier läuft {ours}.</translation>
     </message>
     <message>
@@ -7903,22 +8027,6 @@ zu  {after}</translation>
       <translation>Thema des Systems</translation>
     </message>
     <message>
-      <source>There is a connection {name!r} already.</source>
-      <translation>Es gibt schon eine Verbindung {name!r}.</translation>
-    </message>
-    <message>
-      <source>There is a file {name!r} already.</source>
-      <translation>Es gibt schon eine Datei {name!r}.</translation>
-    </message>
-    <message>
-      <source>There is a tool {name!r} already.</source>
-      <translation>Es gibt schon ein Werkzeug {name!r}.</translation>
-    </message>
-    <message>
-      <source>There is an input {name!r} already.</source>
-      <translation>Eine Eingabe {name!r} gibt es schon.</translation>
-    </message>
-    <message>
       <source>There is no answer: {said}</source>
       <translation>Es gibt keine Antwort: {said}</translation>
     </message>
@@ -7927,7 +8035,7 @@ zu  {after}</translation>
       <translation>Der Scheduler ist nicht erreichbar.</translation>
     </message>
     <message>
-      <source>There is no connection {name!r}; add one in the studio, or name one of those that there are.</source>
+      <source>There is no connection {name!r}; add one in the studio, or use an existing one.</source>
       <translation>Es gibt keine Verbindung {name!r}; fügen Sie im Studio eine hinzu oder nennen Sie eine vorhandene.</translation>
     </message>
     <message>
@@ -7943,7 +8051,7 @@ zu  {after}</translation>
       <translation>Neben dem Prompt gibt es keine Datei {name!r}.</translation>
     </message>
     <message>
-      <source>There is no folder to look in.</source>
+      <source>There is no folder to search.</source>
       <translation>Es gibt keinen Ordner zum Durchsuchen.</translation>
     </message>
     <message>
@@ -7959,7 +8067,7 @@ zu  {after}</translation>
       <translation>Es gibt keinen Lauf zu exportieren.</translation>
     </message>
     <message>
-      <source>There is no run to go through again.</source>
+      <source>There is no run to replay.</source>
       <translation>Es gibt keinen Lauf, der noch einmal durchgegangen werden könnte.</translation>
     </message>
     <message>
@@ -7983,24 +8091,28 @@ zu  {after}</translation>
       <translation>Noch ist nichts aufgezeichnet: wählen Sie eine Verbindung zum Aufzeichnen.</translation>
     </message>
     <message>
-      <source>There is nothing to be read back from this form.</source>
-      <translation>Aus dieser Form lässt sich nichts zurücklesen.</translation>
+      <source>There is nothing to run.</source>
+      <translation>Es gibt nichts auszuführen.</translation>
     </message>
     <message>
-      <source>There is something named {name!r} already.</source>
-      <translation>Etwas mit dem Namen {name!r} gibt es schon.</translation>
+      <source>These are calls of a program. Start the program for another run.</source>
+      <translation>Ein Programm hat diese Aufrufe gemacht. Für einen weiteren Lauf starten Sie es neu.</translation>
     </message>
     <message>
-      <source>These are {count:,} cells (rows × variants × repeats), and an experiment has {most:,} at most: take fewer repeats, or a part of the rows.</source>
-      <translation>Das sind {count:,} Zellen (Zeilen × Varianten × Wiederholungen); ein Experiment hat höchstens {most:,}: Nehmen Sie weniger Wiederholungen oder einen Teil der Zeilen.</translation>
+      <source>These are {count:,} cells (rows × variants × repeats), and an experiment has {most:,} at most: use fewer repeats, or part of the rows.</source>
+      <translation>Das sind {count:,} Zellen (Zeilen × Varianten × Wiederholungen), und ein Experiment hat höchstens {most:,}: nehmen Sie weniger Wiederholungen oder einen Teil der Zeilen.</translation>
     </message>
     <message>
-      <source>These cases cost about {cost}. Up to how many US cents may a run cost?</source>
+      <source>These cases cost about {cost}. How many US cents may a run cost at most?</source>
       <translation>Diese Fälle kosten etwa {cost}. Wie viele US-Cent darf ein Lauf höchstens kosten?</translation>
     </message>
     <message>
       <source>These have no value: {names}.</source>
       <translation>Diese haben keinen Wert: {names}.</translation>
+    </message>
+    <message>
+      <source>They are lost if you do not save them.</source>
+      <translation>Ohne Speichern gehen sie verloren.</translation>
     </message>
     <message>
       <source>They last until you close the studio.</source>
@@ -8011,16 +8123,20 @@ zu  {after}</translation>
       <translation>Das kann hier nicht geändert werden.</translation>
     </message>
     <message>
+      <source>This cannot be kept: {error}</source>
+      <translation>Dies kann nicht gespeichert werden: {error}</translation>
+    </message>
+    <message>
       <source>This cannot be undone.</source>
       <translation>Das lässt sich nicht rückgängig machen.</translation>
     </message>
     <message>
-      <source>This file asks for</source>
-      <translation>Diese Datei verlangt</translation>
-    </message>
-    <message>
       <source>This folder is not trusted.</source>
       <translation>Diesem Ordner wird nicht vertraut.</translation>
+    </message>
+    <message>
+      <source>This format cannot be read back.</source>
+      <translation>Aus dieser Form lässt sich nichts zurücklesen.</translation>
     </message>
     <message>
       <source>This is a folder: name a file.</source>
@@ -8035,20 +8151,16 @@ zu  {after}</translation>
       <translation>Das ist kein JSON-Wert.</translation>
     </message>
     <message>
-      <source>This is not a key: keys have no blanks, and no letters such as ü. Copy it again.</source>
+      <source>This is not a key: keys contain no blanks and no letters such as ü. Copy it again.</source>
       <translation>Das ist kein Schlüssel: Schlüssel haben keine Leerzeichen und keine Buchstaben wie ü. Bitte noch einmal kopieren.</translation>
-    </message>
-    <message>
-      <source>This is not a name of a variable. Keys are not written here: choose another place.</source>
-      <translation>Das ist kein Name einer Variablen. Schlüssel stehen nicht hier: wählen Sie einen anderen Ort.</translation>
     </message>
     <message>
       <source>This is not a web address.</source>
       <translation>Das ist keine Webadresse.</translation>
     </message>
     <message>
-      <source>This is not saved: {error}.</source>
-      <translation>Dies ist nicht gespeichert: {error}.</translation>
+      <source>This is not the name of a variable. To enter the key itself, choose another place.</source>
+      <translation>Das ist nicht der Name einer Variablen. Um den Schlüssel selbst einzugeben, wählen Sie einen anderen Ort.</translation>
     </message>
     <message>
       <source>This is unlikely to be chance ({p}).</source>
@@ -8079,7 +8191,7 @@ zu  {after}</translation>
       <translation>Dieser Prompt nennt keine Werkzeugdatei, keinen Server und keine Beschreibung. Nennen Sie eine Python-Datei unter metadata.agent.tools oder einen MCP-Server unter metadata.agent.mcp_servers.</translation>
     </message>
     <message>
-      <source>This prompt speaks {name}: {reason}.</source>
+      <source>This prompt uses {name}: {reason}.</source>
       <translation>Dieser Prompt spricht {name}: {reason}.</translation>
     </message>
     <message>
@@ -8091,15 +8203,15 @@ zu  {after}</translation>
       <translation>Dieser Lauf</translation>
     </message>
     <message>
-      <source>This run goes on with the text it began with. Run the editor's from its beginning.</source>
-      <translation>Dieser Lauf geht mit dem Text weiter, mit dem er begann. Den des Editors von Anfang an ausführen.</translation>
-    </message>
-    <message>
-      <source>This run is of another prompt: open {name}, then run it again.</source>
+      <source>This run belongs to another prompt: open {name}, then run it again.</source>
       <translation>Dieser Lauf gehört zu einem anderen Prompt: Öffnen Sie {name} und führen Sie ihn dann noch einmal aus.</translation>
     </message>
     <message>
-      <source>This run is too long to be filtered</source>
+      <source>This run has no point to continue from.</source>
+      <translation>Dieser Lauf kam an keine Stelle, von der es weitergeht.</translation>
+    </message>
+    <message>
+      <source>This run is too long to filter</source>
       <translation>Dieser Lauf ist zu lang, um gefiltert zu werden</translation>
     </message>
     <message>
@@ -8107,32 +8219,36 @@ zu  {after}</translation>
       <translation>Nur dieser Lauf</translation>
     </message>
     <message>
-      <source>This run reached no place to go on from.</source>
-      <translation>Dieser Lauf kam an keine Stelle, von der es weitergeht.</translation>
+      <source>This run uses the text from its start. Run the editor's text from the beginning.</source>
+      <translation>Dieser Lauf geht mit dem Text weiter, mit dem er begann. Den des Editors von Anfang an ausführen.</translation>
     </message>
     <message>
-      <source>This step has called no tool. Arguments, result and error stream appear here.</source>
+      <source>This step called no tool. Arguments, result and error stream appear here.</source>
       <translation>Dieser Schritt hat kein Werkzeug aufgerufen. Argumente, Ergebnis und Fehlerausgabe erscheinen hier.</translation>
     </message>
     <message>
-      <source>This text is not applied yet. Apply it or cancel it first.</source>
+      <source>This text is not applied yet. First apply or cancel it.</source>
       <translation>Dieser Text ist noch nicht übernommen. Übernehmen Sie ihn oder brechen Sie zuerst ab.</translation>
     </message>
     <message>
-      <source>This text is not there any more.</source>
+      <source>This text no longer exists.</source>
       <translation>Diesen Text gibt es nicht mehr.</translation>
     </message>
     <message>
-      <source>This text takes long: it is read in a process of its own first.</source>
+      <source>This text takes long: it is first tried in a separate process.</source>
       <translation>Dieser Text braucht lange: er wird erst in einem eigenen Prozess gelesen.</translation>
-    </message>
-    <message>
-      <source>This tool changes something outside.</source>
-      <translation>Dieses Werkzeug ändert etwas außerhalb.</translation>
     </message>
     <message>
       <source>This tool has changed. It asks before its next call.</source>
       <translation>Es ist nicht mehr das Werkzeug, das es war. Es fragt vor dem nächsten Aufruf.</translation>
+    </message>
+    <message>
+      <source>This tool has side effects.</source>
+      <translation>Dieses Werkzeug ändert etwas außerhalb.</translation>
+    </message>
+    <message>
+      <source>This was not saved: {error}.</source>
+      <translation>Dies ist nicht gespeichert: {error}.</translation>
     </message>
     <message>
       <source>Thought</source>
@@ -8147,14 +8263,6 @@ zu  {after}</translation>
       <translation>Verwerfen</translation>
     </message>
     <message>
-      <source>Tick the files to replace in.</source>
-      <translation>Kreuzen Sie die Dateien an, in denen ersetzt wird.</translation>
-    </message>
-    <message>
-      <source>Ticked: the model is offered the tool</source>
-      <translation>Angekreuzt: das Werkzeug wird dem Modell angeboten</translation>
-    </message>
-    <message>
       <source>Tidy the prompt</source>
       <translation>Den Prompt ordnen</translation>
     </message>
@@ -8167,20 +8275,12 @@ zu  {after}</translation>
       <translation>Zeit einer Zelle: Median und 95. Perzentil</translation>
     </message>
     <message>
-      <source>Time of work</source>
-      <translation>Arbeitszeit</translation>
-    </message>
-    <message>
       <source>To be sent: {sent}. Equal to earlier requests, at no cost: {equal}.</source>
       <translation>Zu senden: {sent}. Gleich wie frühere Anfragen, ohne Kosten: {equal}.</translation>
     </message>
     <message>
-      <source>To see 5 points you need about {needed} rows at this much change; there are {rows}.</source>
+      <source>To detect a difference of 5 points at this rate of change, about {needed} rows are needed; there are {rows}.</source>
       <translation>Um 5 Punkte zu erkennen, braucht es bei so viel Änderung etwa {needed} Zeilen; es sind {rows}.</translation>
-    </message>
-    <message>
-      <source>To the newest</source>
-      <translation>Zum Neuesten</translation>
     </message>
     <message>
       <source>To the place after</source>
@@ -8191,7 +8291,7 @@ zu  {after}</translation>
       <translation>Zur Stelle davor</translation>
     </message>
     <message>
-      <source>To use none of its tools, remove the server from the prompt by hand.</source>
+      <source>To use none of its tools, remove the server from the prompt yourself.</source>
       <translation>Ohne Werkzeug wird ein Server von Hand aus dem Prompt entfernt.</translation>
     </message>
     <message>
@@ -8199,11 +8299,11 @@ zu  {after}</translation>
       <translation>Token</translation>
     </message>
     <message>
-      <source>Too few rows to be sure ({count}): 8 of 10 passing may mean 49 to 94 %.</source>
-      <translation>Wenige Zeilen ({count}) sagen wenig: 8 von 10 können 49 bis 94 % sein.</translation>
+      <source>Too few rows for a reliable result ({count}): for 8 passes in 10 rows, the 95 % interval is 49 to 94 %.</source>
+      <translation>Zu wenige Zeilen für ein verlässliches Ergebnis ({count}): bei 8 bestandenen von 10 Zeilen reicht das 95-%-Intervall von 49 bis 94 %.</translation>
     </message>
     <message>
-      <source>Too long to be compared with {name} here</source>
+      <source>Too long to compare with {name} here</source>
       <translation>Zu lang, um hier mit {name} verglichen zu werden</translation>
     </message>
     <message>
@@ -8243,19 +8343,15 @@ zu  {after}</translation>
       <translation>Werkzeuge</translation>
     </message>
     <message>
-      <source>Tools answer as they did where the calls are the same</source>
-      <translation>Tools antworten wie damals, wo die Aufrufe gleich sind</translation>
-    </message>
-    <message>
-      <source>Tools in a window of their own</source>
-      <translation>Werkzeuge im eigenen Fenster</translation>
+      <source>Tools in a separate window</source>
+      <translation>Werkzeuge in einem eigenen Fenster</translation>
     </message>
     <message>
       <source>Tools in this step</source>
       <translation>Werkzeuge in diesem Schritt</translation>
     </message>
     <message>
-      <source>Tools of the prompt, of Python files and of MCP servers. Try one by hand here.</source>
+      <source>Tools of the prompt, of Python files and of MCP servers. You can call them here.</source>
       <translation>Werkzeuge des Prompts, von Python-Dateien und von MCP-Servern. Probieren Sie eines hier von Hand.</translation>
     </message>
     <message>
@@ -8273,6 +8369,14 @@ zu  {after}</translation>
     <message>
       <source>Tools of this prompt, before any text</source>
       <translation>Werkzeuge dieses Prompts, vor jedem Text</translation>
+    </message>
+    <message>
+      <source>Tools return the recorded results for equal calls</source>
+      <translation>Tools antworten wie damals, wo die Aufrufe gleich sind</translation>
+    </message>
+    <message>
+      <source>Tools that it may call</source>
+      <translation>Was er aufrufen darf</translation>
     </message>
     <message>
       <source>Tools: ≈{tools:,}</source>
@@ -8337,8 +8441,8 @@ zu  {after}</translation>
       <translation>Diesem Ordner vertrauen?</translation>
     </message>
     <message>
-      <source>Trust {folder} and what is below it? Its prompts may then run Python tools, start programs and read environment variables. What this prompt names:</source>
-      <translation>{folder} und allem darunter vertrauen? Die Prompts darin dürfen dann Python-Werkzeuge ausführen, Programme starten und Umgebungsvariablen lesen. Was dieser Prompt nennt:</translation>
+      <source>Trust {folder} and its subfolders? Its prompts may then run Python tools, start programs and read environment variables. This prompt names:</source>
+      <translation>{folder} und den Ordnern darin vertrauen? Ihre Prompts dürfen dann Python-Werkzeuge ausführen, Programme starten und Umgebungsvariablen lesen. Dieser Prompt nennt:</translation>
     </message>
     <message>
       <source>Trust {folder}…</source>
@@ -8373,7 +8477,7 @@ zu  {after}</translation>
       <translation>Ausprobieren</translation>
     </message>
     <message>
-      <source>Try one: they run at once, without an account</source>
+      <source>Try one: they run immediately, without an account</source>
       <translation>Probieren Sie eines: sie laufen sofort, ohne Konto</translation>
     </message>
     <message>
@@ -8405,11 +8509,7 @@ zu  {after}</translation>
       <translation>Typ und Beschreibung</translation>
     </message>
     <message>
-      <source>Type the secret that is not set here; it is kept until the studio ends.</source>
-      <translation>Geben Sie das Geheimnis ein, das hier nicht gesetzt ist; es wird behalten, bis das Studio endet.</translation>
-    </message>
-    <message>
-      <source>Type what to look for.</source>
+      <source>Type the text to find.</source>
       <translation>Tippen Sie, wonach gesucht wird.</translation>
     </message>
     <message>
@@ -8419,6 +8519,10 @@ zu  {after}</translation>
     <message>
       <source>Unaided</source>
       <translation>Ohne Hilfe</translation>
+    </message>
+    <message>
+      <source>Unchanged</source>
+      <translation>Unverändert</translation>
     </message>
     <message>
       <source>Undo</source>
@@ -8437,6 +8541,14 @@ zu  {after}</translation>
       <translation>Diesen Durchgang ausklappen</translation>
     </message>
     <message>
+      <source>Unknown model: everything except images is sent until its server refuses.</source>
+      <translation>Unbekanntes Modell: alles außer Bildern wird gesendet, bis sein Server es ablehnt.</translation>
+    </message>
+    <message>
+      <source>Unknown settings were ignored: {names}.</source>
+      <translation>Einstellungen ohne Sinn wurden weggelassen: {names}.</translation>
+    </message>
+    <message>
       <source>Unpin</source>
       <translation>Lösen</translation>
     </message>
@@ -8449,15 +8561,11 @@ zu  {after}</translation>
       <translation>Nicht gespeicherte Änderungen</translation>
     </message>
     <message>
-      <source>Unsaved text cannot be kept safe against a crash.</source>
+      <source>Unsaved text cannot be protected from a crash.</source>
       <translation>Nicht gespeicherter Text kann nicht gegen einen Absturz gesichert werden.</translation>
     </message>
     <message>
-      <source>Unsaved texts come back at the next start</source>
-      <translation>Nicht gesicherte Texte sind beim nächsten Start wieder da</translation>
-    </message>
-    <message>
-      <source>Until you trust it, its Python tools and MCP servers do not run, no variable is read, and no file of it is sent. The preview may show text files of the opened folder.</source>
+      <source>Until you trust it, its Python tools and MCP servers do not run, no variables are read, and none of its files is sent. The preview may show text files of the opened folder.</source>
       <translation>Bis Sie ihm vertrauen, laufen seine Python-Werkzeuge und MCP-Server nicht, keine Variable wird gelesen, und keine Datei daraus wird gesendet. Die Vorschau kann Textdateien des geöffneten Ordners zeigen.</translation>
     </message>
     <message>
@@ -8485,7 +8593,7 @@ zu  {after}</translation>
       <translation>„Speichern unter“ verwenden oder die Rechte der Datei ändern.</translation>
     </message>
     <message>
-      <source>Use a name that ends in .png or .jpg, in a folder that can be written.</source>
+      <source>Use a name that ends in .png or .jpg, in a writable folder.</source>
       <translation>Nehmen Sie einen Namen, der auf .png oder .jpg endet, in einem beschreibbaren Ordner.</translation>
     </message>
     <message>
@@ -8493,12 +8601,40 @@ zu  {after}</translation>
       <translation>Verwenden Sie eine andere, oder ändern Sie die Datei.</translation>
     </message>
     <message>
+      <source>Use as answer</source>
+      <translation>Als Antwort verwenden</translation>
+    </message>
+    <message>
+      <source>Use as result</source>
+      <translation>Als Ergebnis verwenden</translation>
+    </message>
+    <message>
+      <source>Use in code</source>
+      <translation>Im Code verwenden</translation>
+    </message>
+    <message>
       <source>Use in {folder}</source>
       <translation>In {folder} verwenden</translation>
     </message>
     <message>
-      <source>Use what came</source>
-      <translation>Nehmen, was kam</translation>
+      <source>Use it like a complete reply, up to the next pause.</source>
+      <translation>Wie eine ganze Antwort lesen, bis zum nächsten Halt.</translation>
+    </message>
+    <message>
+      <source>Use the received part as the final answer.</source>
+      <translation>Das, was kam, als endgültige Antwort nehmen.</translation>
+    </message>
+    <message>
+      <source>Use the sample of {name}</source>
+      <translation>Das Beispiel von {name} übernehmen</translation>
+    </message>
+    <message>
+      <source>Use the text on disk; undo restores yours</source>
+      <translation>Den Text auf der Platte nehmen; Rückgängig führt zu Ihrem zurück</translation>
+    </message>
+    <message>
+      <source>Use this part</source>
+      <translation>Diesen Teil verwenden</translation>
     </message>
     <message>
       <source>Use {name}</source>
@@ -8525,10 +8661,6 @@ zu  {after}</translation>
       <translation>Üblich</translation>
     </message>
     <message>
-      <source>Usual text size</source>
-      <translation>Übliche Textgröße</translation>
-    </message>
-    <message>
       <source>Value</source>
       <translation>Wert</translation>
     </message>
@@ -8537,7 +8669,7 @@ zu  {after}</translation>
       <translation>Wert jetzt: &lt;code&gt;{value}&lt;/code&gt;</translation>
     </message>
     <message>
-      <source>Value of the input {input!r}; a double click edits it</source>
+      <source>Value of the input {input!r}; double-click to edit it</source>
       <translation>Wert der Eingabe {input!r}; ein Doppelklick bearbeitet ihn</translation>
     </message>
     <message>
@@ -8549,16 +8681,12 @@ zu  {after}</translation>
       <translation>Werte (*.json *.jsonl *.yaml *.yml *.csv *.tsv);;Alle Dateien (*)</translation>
     </message>
     <message>
-      <source>Values for what the prompt asks for. Samples of the file stand in until then.</source>
+      <source>Values for the inputs of the prompt. Until you set them, samples from the file are shown.</source>
       <translation>Werte für das, wonach der Prompt fragt. Bis dahin stehen Beispiele der Datei dafür.</translation>
     </message>
     <message>
-      <source>Values of ${params:name}; a run needs one for each.</source>
+      <source>Values of ${params:name}, which a run needs.</source>
       <translation>Wofür ${params:name} steht; ein Lauf braucht für jeden einen Wert.</translation>
-    </message>
-    <message>
-      <source>Values of now</source>
-      <translation>Jetzige Werte</translation>
     </message>
     <message>
       <source>Values: &lt;code&gt;{values}&lt;/code&gt;</source>
@@ -8567,10 +8695,6 @@ zu  {after}</translation>
     <message>
       <source>Variables</source>
       <translation>Variablen</translation>
-    </message>
-    <message>
-      <source>Variables of the environment are not read in a text: name it under `vars`.</source>
-      <translation>Umgebungsvariablen werden in einem Text nicht gelesen: Nennen Sie die Variable unter `vars`.</translation>
     </message>
     <message>
       <source>Variables or breakpoints</source>
@@ -8597,19 +8721,15 @@ zu  {after}</translation>
       <translation>Ansichten des Werkzeugs</translation>
     </message>
     <message>
-      <source>Wait no longer; what has come of the reply is kept.</source>
-      <translation>Nicht länger warten; was von der Antwort da ist, bleibt.</translation>
-    </message>
-    <message>
       <source>Waiting for the model…</source>
       <translation>Wartet auf das Modell …</translation>
     </message>
     <message>
-      <source>Waits for you</source>
+      <source>Waiting for you</source>
       <translation>Wartet auf Sie</translation>
     </message>
     <message>
-      <source>Waits for your approval</source>
+      <source>Waiting for your approval</source>
       <translation>Wartet auf Ihre Zustimmung</translation>
     </message>
     <message>
@@ -8629,10 +8749,6 @@ zu  {after}</translation>
       <translation>Startseite</translation>
     </message>
     <message>
-      <source>What a run of a prompt's cases may cost without a question.</source>
-      <translation>Was ein Lauf der Fälle eines Prompts ohne Rückfrage kosten darf.</translation>
-    </message>
-    <message>
       <source>What a tool answered</source>
       <translation>Was ein Werkzeug antwortete</translation>
     </message>
@@ -8641,24 +8757,8 @@ zu  {after}</translation>
       <translation>Was ein Werkzeug antwortete (Abschnitts-Dialekt)</translation>
     </message>
     <message>
-      <source>What answers the calls</source>
-      <translation>Was die Aufrufe beantwortet</translation>
-    </message>
-    <message>
-      <source>What answers: a model of this computer, of a provider whose key is here, or another</source>
-      <translation>Was antwortet: ein Modell auf diesem Rechner, bei einem Anbieter, dessen Schlüssel vorliegt, oder ein anderes</translation>
-    </message>
-    <message>
       <source>What changes in the text of the prompt:</source>
       <translation>Was sich im Text des Prompts ändert:</translation>
-    </message>
-    <message>
-      <source>What each provider and each protocol sends of it</source>
-      <translation>Was jeder Anbieter und jedes Protokoll davon sendet</translation>
-    </message>
-    <message>
-      <source>What goes to it and comes from it</source>
-      <translation>Was hin- und hergeht</translation>
     </message>
     <message>
       <source>What happens when the tool is called</source>
@@ -8669,36 +8769,8 @@ zu  {after}</translation>
       <translation>Was nicht mitkommt</translation>
     </message>
     <message>
-      <source>What is compared of a step</source>
-      <translation>Was von einem Schritt verglichen wird</translation>
-    </message>
-    <message>
-      <source>What is edited</source>
-      <translation>Was bearbeitet wird</translation>
-    </message>
-    <message>
-      <source>What is known</source>
-      <translation>Was bekannt ist</translation>
-    </message>
-    <message>
-      <source>What is known of {model!r}</source>
-      <translation>Was von {model!r} bekannt ist</translation>
-    </message>
-    <message>
       <source>What is loaded when</source>
       <translation>Was wann geladen wird</translation>
-    </message>
-    <message>
-      <source>What is stored where</source>
-      <translation>Was wo liegt</translation>
-    </message>
-    <message>
-      <source>What is stored where…</source>
-      <translation>Was wo liegt …</translation>
-    </message>
-    <message>
-      <source>What is worth knowing about this run</source>
-      <translation>Was über diesen Lauf zu wissen ist</translation>
     </message>
     <message>
       <source>What it answered</source>
@@ -8717,56 +8789,16 @@ zu  {after}</translation>
       <translation>Was es ist</translation>
     </message>
     <message>
-      <source>What it may call</source>
-      <translation>Was er aufrufen darf</translation>
-    </message>
-    <message>
-      <source>What its test showed</source>
-      <translation>Was sein Test zeigte</translation>
-    </message>
-    <message>
       <source>What the agent is asked</source>
       <translation>Was der Agent gefragt wird</translation>
-    </message>
-    <message>
-      <source>What the mock answers</source>
-      <translation>Was der Ersatz antwortet</translation>
-    </message>
-    <message>
-      <source>What the model can do, and costs</source>
-      <translation>Was das Modell kann und kostet</translation>
     </message>
     <message>
       <source>What the model said</source>
       <translation>Was das Modell sagte</translation>
     </message>
     <message>
-      <source>What the model will get as the tool's result.</source>
-      <translation>Was das Modell als Ergebnis des Werkzeugs bekommt.</translation>
-    </message>
-    <message>
       <source>What the prompt is given</source>
       <translation>Was dem Prompt gegeben wird</translation>
-    </message>
-    <message>
-      <source>What the prompt sets for the program that runs it</source>
-      <translation>Was der Prompt für das Programm einstellt, das es ausführt</translation>
-    </message>
-    <message>
-      <source>What the test showed cannot be kept.</source>
-      <translation>Was der Test zeigte, kann nicht behalten werden.</translation>
-    </message>
-    <message>
-      <source>What the tool answered</source>
-      <translation>Was das Werkzeug antwortete</translation>
-    </message>
-    <message>
-      <source>What the tool answers</source>
-      <translation>Was das Werkzeug antwortet</translation>
-    </message>
-    <message>
-      <source>What the tool printed</source>
-      <translation>Was das Werkzeug ausgab</translation>
     </message>
     <message>
       <source>What the user says</source>
@@ -8777,24 +8809,12 @@ zu  {after}</translation>
       <translation>Was an dieser Pause zu tun ist</translation>
     </message>
     <message>
-      <source>What was sent in batches is still answered and paid for. Run in batches again to read it.</source>
-      <translation>Was in Batches gesendet wurde, wird noch beantwortet und bezahlt. Starten Sie erneut in Batches, um es zu lesen.</translation>
-    </message>
-    <message>
       <source>What will be written</source>
       <translation>Was geschrieben wird</translation>
     </message>
     <message>
-      <source>What you typed is safe: unsaved text is kept on disk as you type, and is offered again should the studio end. Saved files were not touched. Runs are in History up to their last step. You can go on working.</source>
+      <source>What you typed is safe: unsaved text is saved on disk as you type, and is restored if the studio crashes. Saved files were not changed. Runs are in History up to their last step. You can continue working.</source>
       <translation>Was Sie getippt haben, ist sicher: nicht gespeicherter Text wird beim Tippen auf der Platte gehalten und wieder angeboten, falls das Studio endet. Gespeicherte Dateien wurden nicht angerührt. Läufe stehen bis zum letzten Schritt im Verlauf. Sie können weiterarbeiten.</translation>
-    </message>
-    <message>
-      <source>What you want of the section, if anything</source>
-      <translation>Was der Abschnitt können soll, wenn etwas</translation>
-    </message>
-    <message>
-      <source>What {name} answers</source>
-      <translation>Was {name} antwortet</translation>
     </message>
     <message>
       <source>When</source>
@@ -8813,14 +8833,6 @@ zu  {after}</translation>
       <translation>Wo</translation>
     </message>
     <message>
-      <source>Where models answer</source>
-      <translation>Wo Modelle antworten</translation>
-    </message>
-    <message>
-      <source>Where the key is</source>
-      <translation>Wo der Schlüssel ist</translation>
-    </message>
-    <message>
       <source>Where the prompt declares the tool</source>
       <translation>Wo der Prompt das Werkzeug deklariert</translation>
     </message>
@@ -8833,7 +8845,7 @@ zu  {after}</translation>
       <translation>Woher die Werkzeuge kommen: Dateien, Server</translation>
     </message>
     <message>
-      <source>Whether a call changes something outside</source>
+      <source>Whether a call has side effects</source>
       <translation>Ob ein Aufruf etwas außerhalb ändert</translation>
     </message>
     <message>
@@ -8857,7 +8869,7 @@ zu  {after}</translation>
       <translation>Welches Modell macht weiter?</translation>
     </message>
     <message>
-      <source>Which model should answer?</source>
+      <source>Which model should be used?</source>
       <translation>Welches Modell soll antworten?</translation>
     </message>
     <message>
@@ -8885,8 +8897,8 @@ zu  {after}</translation>
       <translation>Leerzeichen</translation>
     </message>
     <message>
-      <source>Who proposes</source>
-      <translation>Wer vorschlägt</translation>
+      <source>Who answers the calls</source>
+      <translation>Was die Aufrufe beantwortet</translation>
     </message>
     <message>
       <source>Who speaks is named</source>
@@ -8929,10 +8941,6 @@ zu  {after}</translation>
       <translation>Mit seinem Ende</translation>
     </message>
     <message>
-      <source>With more prompts the variant {name!r}, the baseline, has another name; give the prompts labels first.</source>
-      <translation>Mit mehr Prompts heißt die Variante {name!r}, der Vergleich, anders; gib den Prompts zuerst Namen.</translation>
-    </message>
-    <message>
       <source>With the answer</source>
       <translation>Beim Ergebnis</translation>
     </message>
@@ -8961,19 +8969,11 @@ zu  {after}</translation>
       <translation>Ohne Leerraum an den Enden</translation>
     </message>
     <message>
-      <source>Without names {one} was better {first} times, {other} {second} times</source>
-      <translation>Ohne Namen war {one} {first}-mal besser, {other} {second}-mal</translation>
-    </message>
-    <message>
-      <source>Without saving they are lost.</source>
-      <translation>Ohne Speichern gehen sie verloren.</translation>
-    </message>
-    <message>
       <source>Word wrap</source>
       <translation>Zeilenumbruch</translation>
     </message>
     <message>
-      <source>Words that the spelling takes as right, with spaces between them.</source>
+      <source>Words that the spelling check accepts, separated by spaces.</source>
       <translation>Wörter, die die Rechtschreibprüfung als richtig nimmt, mit Leerzeichen dazwischen.</translation>
     </message>
     <message>
@@ -8981,10 +8981,6 @@ zu  {after}</translation>
 </source>
       <translation>Wörter, oder ein Ausdruck wie: tokens &gt; 1000 and status == "done"
 </translation>
-    </message>
-    <message>
-      <source>Work out an expression: args, tokens.total …</source>
-      <translation>Einen Ausdruck auswerten: args, tokens.total …</translation>
     </message>
     <message>
       <source>Workers</source>
@@ -8997,6 +8993,10 @@ zu  {after}</translation>
     <message>
       <source>Workers…</source>
       <translation>Arbeitsprozesse …</translation>
+    </message>
+    <message>
+      <source>Working time</source>
+      <translation>Arbeitszeit</translation>
     </message>
     <message>
       <source>Wrap long lines</source>
@@ -9035,15 +9035,15 @@ zu  {after}</translation>
       <translation>In den Prompt schreiben</translation>
     </message>
     <message>
-      <source>Write it although one thing is lost or changed</source>
+      <source>Write it although one item is lost or changed</source>
       <translation>Schreiben, obwohl eines verloren geht oder sich ändert</translation>
     </message>
     <message>
-      <source>Write it although {count} things are lost or changed</source>
+      <source>Write it although {count} items are lost or changed</source>
       <translation>Schreiben, obwohl {count} Dinge verloren gehen oder sich ändern</translation>
     </message>
     <message>
-      <source>Write it although: {message}</source>
+      <source>Write it despite: {message}</source>
       <translation>Trotzdem schreiben: {message}</translation>
     </message>
     <message>
@@ -9051,24 +9051,12 @@ zu  {after}</translation>
       <translation>Prompts und Agenten als Dateien schreiben. Sehen, was das Modell bekommt. Den Lauf in Schritten verfolgen.</translation>
     </message>
     <message>
-      <source>Write the answer to its row as the expected one; it can be taken back</source>
-      <translation>Die Antwort als erwartete in ihre Zeile schreiben; das lässt sich zurücknehmen</translation>
+      <source>Write the full address, such as https://host/v1 or http://localhost:8000/v1.</source>
+      <translation>Schreiben Sie die ganze Adresse, etwa https://host/v1 oder http://localhost:8000/v1.</translation>
     </message>
     <message>
-      <source>Write the answers</source>
-      <translation>Antworten schreiben</translation>
-    </message>
-    <message>
-      <source>Write the answers…</source>
-      <translation>Antworten schreiben …</translation>
-    </message>
-    <message>
-      <source>Write the columns and the checks as an experiment that gives the same verdicts</source>
-      <translation>Spalten und Prüfungen als Experiment schreiben, das dieselben Urteile gibt</translation>
-    </message>
-    <message>
-      <source>Write the messages to a file, one a line, as JSON</source>
-      <translation>Die Nachrichten in eine Datei schreiben, eine je Zeile, als JSON</translation>
+      <source>Write the model's reply</source>
+      <translation>Anstelle des Modells antworten</translation>
     </message>
     <message>
       <source>Write the prompt, and its input sets beside it, and open it</source>
@@ -9077,10 +9065,6 @@ zu  {after}</translation>
     <message>
       <source>Write the reply yourself; it is marked as edited.</source>
       <translation>Schreiben Sie die Antwort selbst; sie wird als bearbeitet gekennzeichnet.</translation>
-    </message>
-    <message>
-      <source>Write the whole address, such as https://host/v1 or http://localhost:8000/v1.</source>
-      <translation>Schreiben Sie die ganze Adresse, etwa https://host/v1 oder http://localhost:8000/v1.</translation>
     </message>
     <message>
       <source>Written in line {line}: click to go there.</source>
@@ -9095,7 +9079,7 @@ zu  {after}</translation>
       <translation>Ja</translation>
     </message>
     <message>
-      <source>Yes (as known)</source>
+      <source>Yes (known)</source>
       <translation>Ja (wie bekannt)</translation>
     </message>
     <message>
@@ -9103,20 +9087,28 @@ zu  {after}</translation>
       <translation>Sie werden zuerst gefragt</translation>
     </message>
     <message>
+      <source>You are asked once before cases that cost more than this are run.</source>
+      <translation>Bevor Fälle laufen, die mehr als das kosten, wird einmal gefragt.</translation>
+    </message>
+    <message>
       <source>You are the model</source>
       <translation>Sie sind das Modell</translation>
     </message>
     <message>
-      <source>You cut the reply off; nothing was done yet.</source>
+      <source>You cut off the reply; nothing was done yet.</source>
       <translation>Sie haben die Antwort abgebrochen; noch wurde nichts getan.</translation>
     </message>
     <message>
-      <source>You know what it answered.</source>
+      <source>You know its result.</source>
       <translation>Sie wissen, was es antwortete.</translation>
     </message>
     <message>
       <source>Your answer</source>
       <translation>Ihre Antwort</translation>
+    </message>
+    <message>
+      <source>Your edits and decisions</source>
+      <translation>Eigene Änderungen und Entscheidungen</translation>
     </message>
     <message>
       <source>Your mark</source>
@@ -9135,12 +9127,12 @@ zu  {after}</translation>
       <translation>Ihre eigenen Server</translation>
     </message>
     <message>
-      <source>Your text is safe. Please report this with the file: {name}.</source>
-      <translation>Ihr Text ist sicher. Bitte melden Sie dies mit der Datei: {name}.</translation>
+      <source>Your text has been restored.</source>
+      <translation>Der getippte Text ist noch da.</translation>
     </message>
     <message>
-      <source>`echo` answers with the prompt itself; no model is asked.</source>
-      <translation>`echo` antwortet mit dem Prompt selbst; kein Modell wird gefragt.</translation>
+      <source>Your text is safe. Please report this with the file: {name}.</source>
+      <translation>Ihr Text ist sicher. Bitte melden Sie dies mit der Datei: {name}.</translation>
     </message>
     <message>
       <source>`echo` invents nothing.</source>
@@ -9153,6 +9145,10 @@ zu  {after}</translation>
     <message>
       <source>`echo` proposes nothing.</source>
       <translation>`echo` schlägt nichts vor.</translation>
+    </message>
+    <message>
+      <source>`echo` returns the prompt itself; no model is used.</source>
+      <translation>`echo` antwortet mit dem Prompt selbst; kein Modell wird gefragt.</translation>
     </message>
     <message>
       <source>a bracket that ends a marker</source>
@@ -9283,11 +9279,7 @@ zu  {after}</translation>
       <translation>einmal fragen</translation>
     </message>
     <message>
-      <source>asked for, not run yet</source>
-      <translation>gewünscht, noch nicht gelaufen</translation>
-    </message>
-    <message>
-      <source>at a network address; not fetched</source>
+      <source>at a network address; not loaded</source>
       <translation>an einer Netzadresse; nicht geholt</translation>
     </message>
     <message>
@@ -9307,6 +9299,10 @@ zu  {after}</translation>
       <translation>bevor das Werkzeug läuft</translation>
     </message>
     <message>
+      <source>blocked by the content filter</source>
+      <translation>vom Inhaltsfilter zurückgehalten</translation>
+    </message>
+    <message>
       <source>body</source>
       <translation>Text</translation>
     </message>
@@ -9319,7 +9315,7 @@ zu  {after}</translation>
       <translation>brach ab</translation>
     </message>
     <message>
-      <source>built in, for trying things out</source>
+      <source>built in, for first tries</source>
       <translation>eingebaut, zum Ausprobieren</translation>
     </message>
     <message>
@@ -9359,7 +9355,7 @@ zu  {after}</translation>
       <translation>config.{name}: Es muss eine Liste von Werkzeugen sein, jedes mit seinem Schema.</translation>
     </message>
     <message>
-      <source>config.{name}: templates are not filled in here; write the value itself.</source>
+      <source>config.{name}: templates are not rendered here; write the value itself.</source>
       <translation>config.{name}: Vorlagen werden hier nicht ausgefüllt; schreiben Sie den Wert selbst.</translation>
     </message>
     <message>
@@ -9387,6 +9383,10 @@ zu  {after}</translation>
       <translation>abgestürzt</translation>
     </message>
     <message>
+      <source>current {name}</source>
+      <translation>{name}, wie es jetzt ist</translation>
+    </message>
+    <message>
       <source>cut</source>
       <translation>abgebrochen</translation>
     </message>
@@ -9397,10 +9397,6 @@ zu  {after}</translation>
     <message>
       <source>cut by you</source>
       <translation>von Ihnen abgeschnitten</translation>
-    </message>
-    <message>
-      <source>cut here; Copy takes the whole line</source>
-      <translation>hier gekürzt; Kopieren nimmt die ganze Zeile</translation>
     </message>
     <message>
       <source>cut off at the token limit</source>
@@ -9427,6 +9423,14 @@ zu  {after}</translation>
       <translation>Vorgabe {value}</translation>
     </message>
     <message>
+      <source>default: the folder of its file</source>
+      <translation>Vorgabe: der Ordner der Datei</translation>
+    </message>
+    <message>
+      <source>default: the program's own; or an address such as http://127.0.0.1:8080/v1</source>
+      <translation>Vorgabe: die des Programms selbst; oder eine Adresse wie http://127.0.0.1:8080/v1</translation>
+    </message>
+    <message>
       <source>different</source>
       <translation>verschieden</translation>
     </message>
@@ -9435,7 +9439,7 @@ zu  {after}</translation>
       <translation>divisibleby(3)</translation>
     </message>
     <message>
-      <source>does not answer</source>
+      <source>does not respond</source>
       <translation>antwortet nicht</translation>
     </message>
     <message>
@@ -9455,7 +9459,7 @@ zu  {after}</translation>
       <translation>verworfen</translation>
     </message>
     <message>
-      <source>each of {source}</source>
+      <source>each item of {source}</source>
       <translation>jedes von {source}</translation>
     </message>
     <message>
@@ -9471,11 +9475,11 @@ zu  {after}</translation>
       <translation>von Ihnen bearbeitet</translation>
     </message>
     <message>
-      <source>ended by itself</source>
+      <source>ended normally</source>
       <translation>endete von selbst</translation>
     </message>
     <message>
-      <source>ended by itself, or at a stop sequence</source>
+      <source>ended normally, or at a stop sequence</source>
       <translation>endete von selbst oder an einer Stoppfolge</translation>
     </message>
     <message>
@@ -9579,16 +9583,12 @@ zu  {after}</translation>
       <translation>Kopfdaten</translation>
     </message>
     <message>
+      <source>gates: {gates} compare with {name!r}, which is the only variant that is asked: add another one, or name git:REVISION or an earlier result under `baseline`.</source>
+      <translation>gates: {gates} vergleichen mit {name!r}, der einzigen Variante, die gefragt wird: fügen Sie eine hinzu, oder nennen Sie git:REVISION oder ein früheres Ergebnis unter `baseline`.</translation>
+    </message>
+    <message>
       <source>gates: {gates} need a baseline: name a variant, git:REVISION or an earlier result under `baseline`.</source>
       <translation>gates: {gates} brauchen eine Vergleichsbasis: Nennen Sie unter `baseline` eine Variante, git:REVISION oder ein früheres Ergebnis.</translation>
-    </message>
-    <message>
-      <source>git does not answer.</source>
-      <translation>git antwortet nicht.</translation>
-    </message>
-    <message>
-      <source>git is not installed; it finds earlier revisions.</source>
-      <translation>git ist nicht installiert; es findet frühere Stände.</translation>
     </message>
     <message>
       <source>groupby('key')</source>
@@ -9597,10 +9597,6 @@ zu  {after}</translation>
     <message>
       <source>has effects</source>
       <translation>hat Wirkungen</translation>
-    </message>
-    <message>
-      <source>held back by the content filter</source>
-      <translation>vom Inhaltsfilter zurückgehalten</translation>
     </message>
     <message>
       <source>hit count {hits}</source>
@@ -9643,6 +9639,10 @@ zu  {after}</translation>
       <translation>index, first, last, length</translation>
     </message>
     <message>
+      <source>inserted by the loop</source>
+      <translation>von der Schleife eingefügt</translation>
+    </message>
+    <message>
       <source>interrupted</source>
       <translation>unterbrochen</translation>
     </message>
@@ -9655,6 +9655,14 @@ zu  {after}</translation>
       <translation>ungültig</translation>
     </message>
     <message>
+      <source>is waiting for your approval</source>
+      <translation>wartet auf Ihre Zustimmung</translation>
+    </message>
+    <message>
+      <source>it contains no provider</source>
+      <translation>sie enthält keinen Anbieter</translation>
+    </message>
+    <message>
       <source>it does not say why</source>
       <translation>es wird kein Grund genannt</translation>
     </message>
@@ -9663,15 +9671,11 @@ zu  {after}</translation>
       <translation>er endete als {now}, nicht als {before}</translation>
     </message>
     <message>
-      <source>it has none of the inputs</source>
+      <source>it has no value for any input</source>
       <translation>sie hat keine der Eingaben</translation>
     </message>
     <message>
-      <source>it holds no provider</source>
-      <translation>sie enthält keinen Anbieter</translation>
-    </message>
-    <message>
-      <source>it is being written in. Try again.</source>
+      <source>it is being edited. Try again.</source>
       <translation>darin wird gerade geschrieben. Versuchen Sie es noch einmal.</translation>
     </message>
     <message>
@@ -9707,16 +9711,12 @@ zu  {after}</translation>
       <translation>gerade eben</translation>
     </message>
     <message>
-      <source>kept on this machine</source>
-      <translation>auf diesem Rechner aufgehoben</translation>
-    </message>
-    <message>
-      <source>kept with the run</source>
-      <translation>mit dem Lauf aufbewahrt</translation>
-    </message>
-    <message>
       <source>keys shortcuts bindings</source>
       <translation>Tasten Tastenkürzel Kürzel Belegung</translation>
+    </message>
+    <message>
+      <source>left only</source>
+      <translation>nur links</translation>
     </message>
     <message>
       <source>limit reached</source>
@@ -9739,7 +9739,7 @@ zu  {after}</translation>
       <translation>Server von llama.cpp</translation>
     </message>
     <message>
-      <source>local:4 starts four processes of this machine; tls://host:8786 is a scheduler of your own (prompt-studio cluster certificates makes what it needs). Secrets are never sent to workers. The page of the scheduler is shown with the experiment once it runs.</source>
+      <source>local:4 starts four processes on this machine; tls://host:8786 is your own scheduler (prompt-studio cluster certificates creates its certificates). Secrets are never sent to workers. While the experiment runs, it shows a link to the scheduler's page.</source>
       <translation>local:4 startet vier Prozesse dieses Rechners; tls://host:8786 ist ein eigener Scheduler (prompt-studio cluster certificates macht, was er braucht). Geheimnisse gehen nie an Arbeitsprozesse. Die Seite des Schedulers steht beim Experiment, sobald es läuft.</translation>
     </message>
     <message>
@@ -9765,10 +9765,6 @@ zu  {after}</translation>
     <message>
       <source>matches {pattern}</source>
       <translation>passt zu {pattern}</translation>
-    </message>
-    <message>
-      <source>may be left out</source>
-      <translation>darf fehlen</translation>
     </message>
     <message>
       <source>missing</source>
@@ -9851,7 +9847,7 @@ zu  {after}</translation>
       <translation>noch keine Datei</translation>
     </message>
     <message>
-      <source>no key is kept for this connection</source>
+      <source>no key is stored for this connection</source>
       <translation>für diese Verbindung ist kein Schlüssel hinterlegt</translation>
     </message>
     <message>
@@ -9879,10 +9875,6 @@ zu  {after}</translation>
       <translation>keine</translation>
     </message>
     <message>
-      <source>none kept yet</source>
-      <translation>noch keiner vorhanden</translation>
-    </message>
-    <message>
       <source>none needed</source>
       <translation>keiner nötig</translation>
     </message>
@@ -9891,12 +9883,12 @@ zu  {after}</translation>
       <translation>nichts davon</translation>
     </message>
     <message>
-      <source>none; or one for each request: 429, 500, cut, delay=2, ok</source>
-      <translation>keine; oder einer je Anfrage: 429, 500, cut, delay=2, ok</translation>
+      <source>none saved yet</source>
+      <translation>noch keiner vorhanden</translation>
     </message>
     <message>
-      <source>not all of the run can be read</source>
-      <translation>nicht der ganze Lauf ist lesbar</translation>
+      <source>none; or one for each request: 429, 500, cut, delay=2, ok</source>
+      <translation>keine; oder einer je Anfrage: 429, 500, cut, delay=2, ok</translation>
     </message>
     <message>
       <source>not bound</source>
@@ -9975,12 +9967,8 @@ zu  {after}</translation>
       <translation>eines von </translation>
     </message>
     <message>
-      <source>only on the left</source>
-      <translation>nur links</translation>
-    </message>
-    <message>
-      <source>only on the right</source>
-      <translation>nur rechts</translation>
+      <source>optional</source>
+      <translation>freiwillig</translation>
     </message>
     <message>
       <source>or type its address or key above</source>
@@ -10003,6 +9991,10 @@ zu  {after}</translation>
       <translation>eingefügt</translation>
     </message>
     <message>
+      <source>pause; or a line to write: {tool} took {elapsed}</source>
+      <translation>hält an; oder eine Zeile, die notiert wird: {tool} dauerte {elapsed}</translation>
+    </message>
+    <message>
       <source>pictures</source>
       <translation>Bilder</translation>
     </message>
@@ -10011,12 +10003,8 @@ zu  {after}</translation>
       <translation>Preis unbekannt</translation>
     </message>
     <message>
-      <source>put in by the loop</source>
-      <translation>von der Schleife eingefügt</translation>
-    </message>
-    <message>
-      <source>python my_agent.py; empty for a program that is started elsewhere</source>
-      <translation>python my_agent.py; leer für ein Programm, das woanders gestartet wird</translation>
+      <source>python my_agent.py; empty if the program is started elsewhere</source>
+      <translation>python my_agent.py; leer, wenn das Programm anderswo gestartet wird</translation>
     </message>
     <message>
       <source>ran</source>
@@ -10075,12 +10063,16 @@ zu  {after}</translation>
       <translation>wiederholt</translation>
     </message>
     <message>
-      <source>replayed from the record</source>
+      <source>replayed from the recording</source>
       <translation>aus der Aufzeichnung wiedergegeben</translation>
     </message>
     <message>
       <source>request {id}</source>
       <translation>Anfrage {id}</translation>
+    </message>
+    <message>
+      <source>requested, not run yet</source>
+      <translation>gewünscht, noch nicht gelaufen</translation>
     </message>
     <message>
       <source>required</source>
@@ -10101,6 +10093,14 @@ zu  {after}</translation>
     <message>
       <source>retried</source>
       <translation>neu versucht</translation>
+    </message>
+    <message>
+      <source>reused</source>
+      <translation>von früher übernommen</translation>
+    </message>
+    <message>
+      <source>right only</source>
+      <translation>nur rechts</translation>
     </message>
     <message>
       <source>round(2)</source>
@@ -10129,6 +10129,10 @@ zu  {after}</translation>
     <message>
       <source>sample</source>
       <translation>Beispiel</translation>
+    </message>
+    <message>
+      <source>saved on this machine</source>
+      <translation>auf diesem Rechner aufgehoben</translation>
     </message>
     <message>
       <source>schema for its answer</source>
@@ -10163,8 +10167,12 @@ zu  {after}</translation>
       <translation>set name = value</translation>
     </message>
     <message>
-      <source>settings.toml and connections.toml; texts that can be read and edited.</source>
-      <translation>settings.toml und connections.toml; Texte, die man lesen und bearbeiten kann.</translation>
+      <source>settings.toml and connections.toml; text files that you can read and edit.</source>
+      <translation>settings.toml und connections.toml; Textdateien, die Sie lesen und ändern können.</translation>
+    </message>
+    <message>
+      <source>shortened; Copy copies the whole line</source>
+      <translation>hier gekürzt; Kopieren nimmt die ganze Zeile</translation>
     </message>
     <message>
       <source>skipped</source>
@@ -10179,6 +10187,10 @@ zu  {after}</translation>
       <translation>übersprungen, nicht gelaufen</translation>
     </message>
     <message>
+      <source>some of the run cannot be read</source>
+      <translation>nicht der ganze Lauf ist lesbar</translation>
+    </message>
+    <message>
       <source>stop sequences</source>
       <translation>Stoppfolgen</translation>
     </message>
@@ -10187,23 +10199,19 @@ zu  {after}</translation>
       <translation>gestoppt</translation>
     </message>
     <message>
-      <source>stops; or a line to write: {tool} took {elapsed}</source>
-      <translation>hält an; oder eine Zeile, die notiert wird: {tool} dauerte {elapsed}</translation>
+      <source>stored with the run</source>
+      <translation>beim Lauf gespeichert</translation>
     </message>
     <message>
       <source>supplied by the run</source>
       <translation>vom Lauf geliefert</translation>
     </message>
     <message>
-      <source>taken from before</source>
-      <translation>von früher übernommen</translation>
-    </message>
-    <message>
       <source>template syntax</source>
       <translation>Vorlagensprache</translation>
     </message>
     <message>
-      <source>template.format.strict is false: values may bring role markers of their own.</source>
+      <source>template.format.strict is false: values may contain role markers.</source>
       <translation>template.format.strict ist false: Werte dürfen eigene Rollenmarken mitbringen.</translation>
     </message>
     <message>
@@ -10215,8 +10223,8 @@ zu  {after}</translation>
       <translation>Texte {proposals} von {most} · Zellen {calls} · Tokens {tokens:,}</translation>
     </message>
     <message>
-      <source>that of its file</source>
-      <translation>der seiner Datei</translation>
+      <source>the connection {name!r} no longer exists</source>
+      <translation>es gibt keine Verbindung {name!r} mehr</translation>
     </message>
     <message>
       <source>the data is not valid base64</source>
@@ -10227,12 +10235,16 @@ zu  {after}</translation>
       <translation>die voreingestellte Verbindung</translation>
     </message>
     <message>
-      <source>the file has other content now</source>
-      <translation>dort liegen jetzt andere Bytes</translation>
+      <source>the file already has this content</source>
+      <translation>dieselben Bytes liegen schon dort</translation>
     </message>
     <message>
-      <source>the file has this content already</source>
-      <translation>dieselben Bytes liegen schon dort</translation>
+      <source>the file does not exist in the prompt's folder</source>
+      <translation>neben dem Prompt gibt es keine solche Datei</translation>
+    </message>
+    <message>
+      <source>the file now has other content</source>
+      <translation>dort liegen jetzt andere Bytes</translation>
     </message>
     <message>
       <source>the final answer</source>
@@ -10247,7 +10259,7 @@ zu  {after}</translation>
       <translation>Die Eingabe {name!r} ist als {kind} deklariert; {text!r} ist keines</translation>
     </message>
     <message>
-      <source>the key was not kept; enter it again</source>
+      <source>the key was not saved; enter it again</source>
       <translation>der Schlüssel wurde nicht behalten; geben Sie ihn noch einmal ein</translation>
     </message>
     <message>
@@ -10267,10 +10279,6 @@ zu  {after}</translation>
       <translation>der offene Abschnitt</translation>
     </message>
     <message>
-      <source>the program's own; or an address such as http://127.0.0.1:8080/v1</source>
-      <translation>die des Programms; oder eine Adresse wie http://127.0.0.1:8080/v1</translation>
-    </message>
-    <message>
       <source>the prompt in the editor</source>
       <translation>der Prompt im Editor</translation>
     </message>
@@ -10287,7 +10295,7 @@ zu  {after}</translation>
       <translation>der Lauf hat dieses Modell</translation>
     </message>
     <message>
-      <source>the run is here</source>
+      <source>the run is at this point</source>
       <translation>der Lauf ist hier</translation>
     </message>
     <message>
@@ -10307,20 +10315,12 @@ zu  {after}</translation>
       <translation>der Test gilt für andere Varianten</translation>
     </message>
     <message>
-      <source>the text is another one</source>
+      <source>the text has changed</source>
       <translation>der Text ist ein anderer</translation>
     </message>
     <message>
       <source>the text of {when}</source>
       <translation>dem Text vom {when}</translation>
-    </message>
-    <message>
-      <source>there is no connection {name!r} any more</source>
-      <translation>es gibt keine Verbindung {name!r} mehr</translation>
-    </message>
-    <message>
-      <source>there is no such file beside the prompt</source>
-      <translation>neben dem Prompt gibt es keine solche Datei</translation>
     </message>
     <message>
       <source>there is no tokenizer for {name} here.</source>
@@ -10371,10 +10371,6 @@ zu  {after}</translation>
       <translation>Werkzeuge</translation>
     </message>
     <message>
-      <source>true or false is wanted here.</source>
-      <translation>Hier wird true oder false gebraucht.</translation>
-    </message>
-    <message>
       <source>trying …</source>
       <translation>wird versucht …</translation>
     </message>
@@ -10411,11 +10407,7 @@ zu  {after}</translation>
       <translation>wartet</translation>
     </message>
     <message>
-      <source>waits for your approval</source>
-      <translation>wartet auf Ihre Zustimmung</translation>
-    </message>
-    <message>
-      <source>waits until you allow it</source>
+      <source>waits for your consent</source>
       <translation>wartet, bis Sie es erlauben</translation>
     </message>
     <message>
@@ -10471,7 +10463,7 @@ zu  {after}</translation>
       <translation>ohne {names}</translation>
     </message>
     <message>
-      <source>without {names}: the server does not take it</source>
+      <source>without {names}: the server rejects it</source>
       <translation>ohne {names}: der Server nimmt es nicht an</translation>
     </message>
     <message>
@@ -10491,7 +10483,7 @@ zu  {after}</translation>
       <translation>ja</translation>
     </message>
     <message>
-      <source>you reply yourself</source>
+      <source>you write the replies</source>
       <translation>Sie antworten selbst</translation>
     </message>
     <message>
@@ -10499,7 +10491,7 @@ zu  {after}</translation>
       <translation>Ihre Nachricht</translation>
     </message>
     <message>
-      <source>{about} comes from {source}. Your corrections count more.</source>
+      <source>{about} comes from {source}. Your corrections override it.</source>
       <translation>{about} stammt aus {source}. Ihre Korrekturen gehen vor.</translation>
     </message>
     <message>
@@ -10507,8 +10499,8 @@ zu  {after}</translation>
       <translation>{address!r} nennt keine Worker: schreiben Sie local:4, tls://host:8786 oder tcp://127.0.0.1:8786.</translation>
     </message>
     <message>
-      <source>{address} is not encrypted: whoever reaches that scheduler can run programs on its workers. Use tls:// (prompt-studio cluster certificates makes what it needs), or --insecure in a network of your own.</source>
-      <translation>{address} ist nicht verschlüsselt: wer diesen Scheduler erreicht, kann auf seinen Workern Programme ausführen. Verwenden Sie tls:// (prompt-studio cluster certificates erzeugt das Nötige) oder --insecure in einem eigenen Netz.</translation>
+      <source>{address} is not encrypted: anyone who can access that scheduler can run programs on its workers. Use tls:// (prompt-studio cluster certificates creates its certificates), or --insecure in your own network.</source>
+      <translation>{address} ist nicht verschlüsselt: wer diesen Scheduler erreicht, kann auf seinen Arbeitsprozessen Programme ausführen. Nehmen Sie tls:// (prompt-studio cluster certificates legt die Zertifikate an) oder im eigenen Netz --insecure.</translation>
     </message>
     <message>
       <source>{amount} per 1,000</source>
@@ -10519,7 +10511,7 @@ zu  {after}</translation>
       <translation>{a} und {b} verschieden</translation>
     </message>
     <message>
-      <source>{calls} cells asked, {tokens:,} tokens, {cost}.</source>
+      <source>{calls} cells run, {tokens:,} tokens, {cost}.</source>
       <translation>{calls} Zellen gefragt, {tokens:,} Tokens, {cost}.</translation>
     </message>
     <message>
@@ -10531,11 +10523,11 @@ zu  {after}</translation>
       <translation>{change}, {amount} je 1.000 Läufe</translation>
     </message>
     <message>
-      <source>{connection} did not take the batch: {said}</source>
+      <source>{connection} rejected the batch: {said}</source>
       <translation>{connection} hat den Batch nicht angenommen: {said}</translation>
     </message>
     <message>
-      <source>{connection} gave no answer in the batch.</source>
+      <source>{connection} returned no answer in the batch.</source>
       <translation>{connection} gab im Batch keine Antwort.</translation>
     </message>
     <message>
@@ -10643,12 +10635,12 @@ zu  {after}</translation>
       <translation>{count} Einträge</translation>
     </message>
     <message>
-      <source>{count} kept in {file_name}</source>
-      <translation>{count} in {file_name}</translation>
-    </message>
-    <message>
       <source>{count} matches</source>
       <translation>{count} Treffer</translation>
+    </message>
+    <message>
+      <source>{count} messages are shown in the preview.</source>
+      <translation>{count} Nachrichten stehen in der Vorschau.</translation>
     </message>
     <message>
       <source>{count} missing</source>
@@ -10663,23 +10655,23 @@ zu  {after}</translation>
       <translation>{count} Anmerkungen</translation>
     </message>
     <message>
-      <source>{count} of 1 request is worked out</source>
+      <source>{count} of 1 request is prepared</source>
       <translation>{count} von 1 Anfrage ist vorbereitet</translation>
     </message>
     <message>
-      <source>{count} of these calls may change something outside.</source>
+      <source>{count} of these calls may have side effects.</source>
       <translation>{count} dieser Aufrufe können draußen etwas ändern.</translation>
     </message>
     <message>
-      <source>{count} of {all} chosen, about {tokens} tokens with each request.</source>
+      <source>{count} of {all} selected, about {tokens} tokens in each request.</source>
       <translation>{count} von {all} gewählt, etwa {tokens} Token mit jeder Anfrage.</translation>
     </message>
     <message>
-      <source>{count} of {rows} rows expect nothing: their answers are not checked.</source>
+      <source>{count} of {rows} rows have no assertions: their answers are not checked.</source>
       <translation>{count} von {rows} Zeilen erwarten nichts: Ihre Antworten werden nicht geprüft.</translation>
     </message>
     <message>
-      <source>{count} of {total} requests are worked out</source>
+      <source>{count} of {total} requests are prepared</source>
       <translation>{count} von {total} Anfragen sind vorbereitet</translation>
     </message>
     <message>
@@ -10711,7 +10703,7 @@ zu  {after}</translation>
       <translation>{count} Läufe</translation>
     </message>
     <message>
-      <source>{count} runs are under way and were kept; stop them first</source>
+      <source>{count} runs are still running and were not deleted; stop them first</source>
       <translation>{count} Läufe sind im Gang und blieben erhalten; halten Sie sie zuerst an</translation>
     </message>
     <message>
@@ -10725,6 +10717,10 @@ zu  {after}</translation>
     <message>
       <source>{count} samples</source>
       <translation>{count} Beispiele</translation>
+    </message>
+    <message>
+      <source>{count} saved in {file_name}</source>
+      <translation>{count} in {file_name}</translation>
     </message>
     <message>
       <source>{count} sources have problems: {sources}.</source>
@@ -10747,7 +10743,7 @@ zu  {after}</translation>
       <translation>{count} Werkzeug</translation>
     </message>
     <message>
-      <source>{count} tool calls were refused: they ask for approval. Answer the tools by `mocks:` in the file.</source>
+      <source>{count} tool calls were refused because they need approval. Set `mocks:` for the tools in the file.</source>
       <translation>{count} Werkzeugaufrufe wurden abgelehnt: Sie verlangen eine Freigabe. Beantworten Sie die Werkzeuge durch `mocks:` in der Datei.</translation>
     </message>
     <message>
@@ -10759,7 +10755,7 @@ zu  {after}</translation>
       <translation>{count} Versuche</translation>
     </message>
     <message>
-      <source>{count} variants are added to {name}; run the experiment to compare.</source>
+      <source>{count} variants were added to {name}; run the experiment to compare.</source>
       <translation>{count} Varianten stehen jetzt in {name}; führe das Experiment aus, um zu vergleichen.</translation>
     </message>
     <message>
@@ -10807,7 +10803,7 @@ zu  {after}</translation>
       <translation>{file} enthält keine Zeilen mit benannten Werten.</translation>
     </message>
     <message>
-      <source>{file} is not a UTF-8 text.</source>
+      <source>{file} is not UTF-8 text.</source>
       <translation>{file} ist kein UTF-8-Text.</translation>
     </message>
     <message>
@@ -10831,12 +10827,12 @@ zu  {after}</translation>
       <translation>{half}, 95 % innerhalb von {most}</translation>
     </message>
     <message>
-      <source>{key} belongs to {names} already.</source>
-      <translation>{key} gehört schon zu {names}.</translation>
+      <source>{key} has a form that only the text can show: change it there.</source>
+      <translation>{key} ist in einer eigenen Form geschrieben: ändern Sie es im Text.</translation>
     </message>
     <message>
-      <source>{key} is written in a form of its own: change it in the text.</source>
-      <translation>{key} ist in einer eigenen Form geschrieben: ändern Sie es im Text.</translation>
+      <source>{key} is already used by {names}.</source>
+      <translation>{key} gehört schon zu {names}.</translation>
     </message>
     <message>
       <source>{key}: {first} and {second}</source>
@@ -10863,44 +10859,48 @@ zu  {after}</translation>
       <translation>{kind}: keine Antwort ({said})</translation>
     </message>
     <message>
-      <source>{kind}: the reply holds no JSON list of rows</source>
+      <source>{kind}: the reply contains no JSON list of rows</source>
       <translation>{kind}: die Antwort enthält keine JSON-Liste von Zeilen</translation>
     </message>
     <message>
-      <source>{label} is new in a folder that you trust. It wants:</source>
-      <translation>{label} ist neu in einem Ordner, dem Sie vertrauen. Es will:</translation>
-    </message>
-    <message>
-      <source>{label} is not what you allowed:</source>
+      <source>{label} differs from what you allowed:</source>
       <translation>{label} ist nicht das, was Sie erlaubt haben:</translation>
     </message>
     <message>
-      <source>{learn} rows to learn from, {choose} to choose by, {decide} unseen until the end.</source>
+      <source>{label} is new in a folder that you trust. It needs:</source>
+      <translation>{label} ist neu in einem Ordner, dem Sie vertrauen. Es will:</translation>
+    </message>
+    <message>
+      <source>{learn} training rows, {choose} selection rows, {decide} unseen until the end.</source>
       <translation>{learn} Zeilen zum Lernen, {choose} zum Auswählen, {decide} bis zum Ende ungesehen.</translation>
     </message>
     <message>
-      <source>{matches} or more places in {files} files</source>
-      <translation>{matches} oder mehr Stellen in {files} Dateien</translation>
-    </message>
-    <message>
-      <source>{matches} places in 1 file</source>
+      <source>{matches} matches in 1 file</source>
       <translation>{matches} Stellen in 1 Datei</translation>
     </message>
     <message>
-      <source>{matches} places in {files} files</source>
+      <source>{matches} matches in {files} files</source>
       <translation>{matches} Stellen in {files} Dateien</translation>
+    </message>
+    <message>
+      <source>{matches} or more matches in {files} files</source>
+      <translation>{matches} oder mehr Stellen in {files} Dateien</translation>
     </message>
     <message>
       <source>{messages} to {model}</source>
       <translation>{messages} an {model}</translation>
     </message>
     <message>
-      <source>{model} is not set up here, so nothing was run.</source>
+      <source>{model} is not configured here, so nothing was run.</source>
       <translation>{model} ist hier nicht eingerichtet, es wurde nichts ausgeführt.</translation>
     </message>
     <message>
       <source>{moment}, iteration {number}</source>
       <translation>{moment}, Durchgang {number}</translation>
+    </message>
+    <message>
+      <source>{name!r} already exists.</source>
+      <translation>Etwas mit dem Namen {name!r} gibt es schon.</translation>
     </message>
     <message>
       <source>{name!r} cannot be opened: {reason}.</source>
@@ -10959,28 +10959,32 @@ zu  {after}</translation>
       <translation>{name} stimmt bei {agreed} von 1 bewerteten Antwort mit Menschen überein</translation>
     </message>
     <message>
-      <source>{name} agrees with people on {agreed} of {of} rated answers</source>
+      <source>{name} agrees with the ratings of {agreed} of {of} answers</source>
       <translation>{name} stimmt bei {agreed} von {of} bewerteten Antworten mit Menschen überein</translation>
+    </message>
+    <message>
+      <source>{name} already exists.</source>
+      <translation>{name} gibt es schon.</translation>
     </message>
     <message>
       <source>{name} and {other} sent the same requests.</source>
       <translation>{name} und {other} haben dieselben Anfragen gesendet.</translation>
     </message>
     <message>
-      <source>{name} and {other} sent the same requests: the server does not take {names}.</source>
-      <translation>{name} und {other} haben dieselben Anfragen gesendet: Der Server nimmt {names} nicht an.</translation>
+      <source>{name} and {other} sent the same requests: the server rejects {names}.</source>
+      <translation>{name} und {other} sendeten dieselben Anfragen: der Server lehnt {names} ab.</translation>
     </message>
     <message>
       <source>{name} answers: {reason}.</source>
       <translation>{name} antwortet: {reason}.</translation>
     </message>
     <message>
-      <source>{name} as it is now</source>
-      <translation>{name}, wie es jetzt ist</translation>
+      <source>{name} cannot be created: {strerror}.</source>
+      <translation>{name} kann nicht angelegt werden: {strerror}.</translation>
     </message>
     <message>
-      <source>{name} cannot be made: {strerror}.</source>
-      <translation>{name} kann nicht angelegt werden: {strerror}.</translation>
+      <source>{name} contains a prompt from another program.</source>
+      <translation>{name} enthält einen Prompt eines anderen Programms.</translation>
     </message>
     <message>
       <source>{name} could not be moved to the bin.</source>
@@ -10995,36 +10999,32 @@ zu  {after}</translation>
       <translation>{name} hat kein Urteil: Keine Zeile wurde beantwortet.</translation>
     </message>
     <message>
-      <source>{name} holds a prompt of another program.</source>
-      <translation>{name} enthält einen Prompt eines anderen Programms.</translation>
-    </message>
-    <message>
       <source>{name} is in the recycle bin.</source>
       <translation>{name} liegt im Papierkorb.</translation>
     </message>
     <message>
-      <source>{name} is no folder.</source>
-      <translation>{name} ist kein Ordner.</translation>
-    </message>
-    <message>
-      <source>{name} is no program on the PATH, and no file of the folder.</source>
+      <source>{name} is neither a program on the PATH nor a file in the folder.</source>
       <translation>{name} ist kein Programm im PATH und keine Datei des Ordners.</translation>
     </message>
     <message>
-      <source>{name} is not there any more.</source>
-      <translation>{name} ist nicht mehr da.</translation>
+      <source>{name} is not a folder.</source>
+      <translation>{name} ist kein Ordner.</translation>
     </message>
     <message>
-      <source>{name} is there already.</source>
-      <translation>{name} gibt es schon.</translation>
+      <source>{name} is not read.</source>
+      <translation>{name} wird nicht gelesen.</translation>
     </message>
     <message>
-      <source>{name} names a connection that is not set up here.</source>
+      <source>{name} names a connection that is not configured here.</source>
       <translation>{name} nennt eine Verbindung, die hier nicht eingerichtet ist.</translation>
     </message>
     <message>
-      <source>{name} needs a prompt saved as a file.</source>
+      <source>{name} needs a saved prompt file.</source>
       <translation>{name} braucht einen Prompt, der eine Datei ist.</translation>
+    </message>
+    <message>
+      <source>{name} no longer exists.</source>
+      <translation>{name} ist nicht mehr da.</translation>
     </message>
     <message>
       <source>{name} passes {share} of 1 row ({low} to {high})</source>
@@ -11035,16 +11035,16 @@ zu  {after}</translation>
       <translation>{name} besteht {share} von {rows} Zeilen ({low} bis {high})</translation>
     </message>
     <message>
-      <source>{name} was asked without {names}: the server does not take it.</source>
-      <translation>{name} wurde ohne {names} gefragt: Der Server nimmt es nicht an.</translation>
-    </message>
-    <message>
       <source>{name} was restored.</source>
       <translation>{name} wurde wiederhergestellt.</translation>
     </message>
     <message>
-      <source>{name} would hold a key, and keys are never in files: use Key.</source>
-      <translation>{name} enthielte einen Schlüssel, und Schlüssel stehen nie in Dateien: nehmen Sie Schlüssel.</translation>
+      <source>{name} was run without {names}: the server rejects it.</source>
+      <translation>{name} wurde ohne {names} ausgeführt: der Server lehnt es ab.</translation>
+    </message>
+    <message>
+      <source>{name} would contain a key, and keys are never stored in files: use Key.</source>
+      <translation>{name} enthielte einen Schlüssel, und Schlüssel werden nie in Dateien gespeichert: nehmen Sie Schlüssel.</translation>
     </message>
     <message>
       <source>{name}, as JSON</source>
@@ -11055,16 +11055,12 @@ zu  {after}</translation>
       <translation>{name}, geändert</translation>
     </message>
     <message>
-      <source>{name}: a file as a value is sent to the model, so it is read in trusted folders only; trust the experiment's folder to use it.</source>
-      <translation>{name}: Eine Datei als Wert wird an das Modell gesendet; darum wird sie nur in vertrauten Ordnern gelesen. Vertrauen Sie dem Ordner des Experiments, um sie zu verwenden.</translation>
+      <source>{name}: a file as a value is sent to the model, so it is only read in trusted folders; trust the experiment's folder to use it.</source>
+      <translation>{name}: eine Datei als Wert wird an das Modell gesendet und darum nur in Ordnern gelesen, denen Sie vertrauen; vertrauen Sie dem Ordner des Experiments, um sie zu verwenden.</translation>
     </message>
     <message>
-      <source>{name}: it holds no names with values (YAML or JSON).</source>
+      <source>{name}: it contains no names with values (YAML or JSON).</source>
       <translation>{name}: Darin stehen keine Namen mit Werten (YAML oder JSON).</translation>
-    </message>
-    <message>
-      <source>{name}: no file has such a name.</source>
-      <translation>{name}: Keine Datei heißt so.</translation>
     </message>
     <message>
       <source>{name}: now and {earlier}</source>
@@ -11083,8 +11079,8 @@ zu  {after}</translation>
       <translation>{name}: das Experiment wurde angehalten</translation>
     </message>
     <message>
-      <source>{name}: the file lies outside of the experiment's folder; trust its folder to use it.</source>
-      <translation>{name}: Die Datei liegt außerhalb des Ordners des Experiments; vertrauen Sie ihrem Ordner, um sie zu verwenden.</translation>
+      <source>{name}: the file is outside of the experiment's folder; trust its folder to use it.</source>
+      <translation>{name}: die Datei ist außerhalb des Ordners des Experiments; vertrauen Sie ihrem Ordner, um sie zu verwenden.</translation>
     </message>
     <message>
       <source>{name}: the same ({messages}, {tools})</source>
@@ -11099,12 +11095,16 @@ zu  {after}</translation>
       <translation>{name}: Diese Datei gibt es nicht.</translation>
     </message>
     <message>
+      <source>{name}: this is not a valid file name.</source>
+      <translation>{name}: das ist kein gültiger Dateiname.</translation>
+    </message>
+    <message>
       <source>{name}: {words}.</source>
       <translation>{name}: {words}.</translation>
     </message>
     <message>
-      <source>{name}@{revision}: git is asked only in folders that you trust.</source>
-      <translation>{name}@{revision}: git wird nur in Ordnern gefragt, denen Sie vertrauen.</translation>
+      <source>{name}@{revision}: Git is only run in folders that you trust.</source>
+      <translation>{name}@{revision}: Git wird nur in Ordnern ausgeführt, denen Sie vertrauen.</translation>
     </message>
     <message>
       <source>{number:,} lines are the same</source>
@@ -11167,15 +11167,11 @@ zu  {after}</translation>
       <translation>{passed} von {count}</translation>
     </message>
     <message>
-      <source>{place} is gone</source>
-      <translation>{place} fehlt</translation>
-    </message>
-    <message>
       <source>{place} is new</source>
       <translation>{place} ist neu</translation>
     </message>
     <message>
-      <source>{place} is not set up here: connect it</source>
+      <source>{place} is not configured here: connect it</source>
       <translation>{place} ist hier nicht eingerichtet: verbinden</translation>
     </message>
     <message>
@@ -11183,12 +11179,16 @@ zu  {after}</translation>
       <translation>{place} ist {now}, nicht {before}</translation>
     </message>
     <message>
-      <source>{place}: the file names no model, so the default answers</source>
+      <source>{place} was removed</source>
+      <translation>{place} wurde entfernt</translation>
+    </message>
+    <message>
+      <source>{place}: the file names no model, so the default is used</source>
       <translation>{place}: Die Datei nennt kein Modell, darum antwortet die Vorgabe</translation>
     </message>
     <message>
-      <source>{place}: the value {name!r} reads {{{{ {other} }}}}, and a value is no template here: write the text out, or put it into the prompt.</source>
-      <translation>{place}: Der Wert {name!r} liest {{{{ {other} }}}}, und ein Wert ist hier keine Vorlage: Schreiben Sie den Text aus, oder setzen Sie ihn in den Prompt.</translation>
+      <source>{place}: the value {name!r} reads {{{{ {other} }}}}, and a value is not a template here: write the text, or insert it into the prompt.</source>
+      <translation>{place}: der Wert {name!r} liest {{{{ {other} }}}}, und ein Wert ist hier keine Vorlage: schreiben Sie den Text selbst, oder fügen Sie ihn in den Prompt ein.</translation>
     </message>
     <message>
       <source>{plural} above: the same as in the iteration before</source>
@@ -11215,7 +11215,7 @@ zu  {after}</translation>
       <translation>{plural} neu</translation>
     </message>
     <message>
-      <source>{price:g} (as known)</source>
+      <source>{price:g} (known)</source>
       <translation>{price:g} (wie bekannt)</translation>
     </message>
     <message>
@@ -11223,7 +11223,7 @@ zu  {after}</translation>
       <translation>{program} hat die Datei gelesen: die Nachrichten sind dieselben</translation>
     </message>
     <message>
-      <source>{program} reads something else, as the round trips say</source>
+      <source>{program} reads other messages: see the round trips</source>
       <translation>{program} liest etwas anderes, wie die Rückproben sagen</translation>
     </message>
     <message>
@@ -11263,7 +11263,7 @@ zu  {after}</translation>
       <translation>{sent:,} ein, {received:,} aus</translation>
     </message>
     <message>
-      <source>{sent:,} tokens sent as counted now, {received:,} received: the mean of the last {runs} runs.</source>
+      <source>{sent:,} tokens sent as counted now, {received:,} received on average in the last {runs} runs.</source>
       <translation>{sent:,} Tokens gesendet, wie jetzt gezählt, {received:,} empfangen: das Mittel der letzten {runs} Läufe.</translation>
     </message>
     <message>
@@ -11271,11 +11271,11 @@ zu  {after}</translation>
       <translation>{sent:,} Token gesendet, {received:,} empfangen: Mittelwerte der letzten {runs} Läufe.</translation>
     </message>
     <message>
-      <source>{sent:,} tokens sent; the answer is not counted because there is no run yet.</source>
+      <source>{sent:,} tokens sent; the answer is not included because there is no run yet.</source>
       <translation>{sent:,} Token gesendet; die Antwort zählt nicht mit, weil es noch keinen Lauf gibt.</translation>
     </message>
     <message>
-      <source>{sent}. The address comes from the file, and you have not allowed it yet.</source>
+      <source>{sent}. The address is set in the file, and you have not allowed it yet.</source>
       <translation>{sent}. Die Adresse kommt aus der Datei, und Sie haben sie noch nicht erlaubt.</translation>
     </message>
     <message>
@@ -11299,7 +11299,7 @@ zu  {after}</translation>
       <translation>{size:,} Zeichen JSON</translation>
     </message>
     <message>
-      <source>{size}, no picture that can be shown</source>
+      <source>{size}, cannot be shown</source>
       <translation>{size}, kein Bild, das gezeigt werden kann</translation>
     </message>
     <message>
@@ -11329,7 +11329,7 @@ And {count} before it.</source>
 Und {count} davor.</translation>
     </message>
     <message>
-      <source>{summary} The prompt was changed since: probe again.</source>
+      <source>{summary} The prompt has changed since: probe again.</source>
       <translation>{summary} Der Prompt wurde seither geändert: proben Sie noch einmal.</translation>
     </message>
     <message>
@@ -11361,8 +11361,8 @@ Und {count} davor.</translation>
       <translation>{title} hat sich auf der Platte geändert.</translation>
     </message>
     <message>
-      <source>{title} is read-only; changes need another name.</source>
-      <translation>{title} ist schreibgeschützt; Änderungen brauchen einen anderen Namen.</translation>
+      <source>{title} is read-only: save changes under another name.</source>
+      <translation>{title} ist schreibgeschützt: speichern Sie Änderungen unter einem anderen Namen.</translation>
     </message>
     <message>
       <source>{title} was deleted or moved. Save to write it again.</source>
@@ -11385,7 +11385,7 @@ Und {count} davor.</translation>
       <translation>{tool} ist fehlgeschlagen.</translation>
     </message>
     <message>
-      <source>{tool} has answered.</source>
+      <source>{tool} has returned a result.</source>
       <translation>{tool} hat geantwortet.</translation>
     </message>
     <message>
@@ -11393,7 +11393,7 @@ Und {count} davor.</translation>
       <translation>{tool} brauchte zu lange und wurde angehalten.</translation>
     </message>
     <message>
-      <source>{tool} was called, and you answer it. The arguments:</source>
+      <source>{tool} was called, and you give the result. The arguments:</source>
       <translation>{tool} wurde aufgerufen, und Sie antworten. Die Argumente:</translation>
     </message>
     <message>
@@ -11405,26 +11405,26 @@ Und {count} davor.</translation>
       <translation>{type}, aus dem Abschnitt tools: des Textes</translation>
     </message>
     <message>
-      <source>{usual} (one less than there are)</source>
+      <source>{usual} (one less than available)</source>
       <translation>{usual} (einer weniger, als es gibt)</translation>
     </message>
     <message>
-      <source>{value!r} is not one of the values allowed.</source>
+      <source>{value!r} is not one of the allowed values.</source>
       <translation>{value!r} ist keiner der erlaubten Werte.</translation>
     </message>
     <message>
       <source>{value}
-F2 writes another value here</source>
+F2 changes the value</source>
       <translation>{value}
-F2 schreibt hier einen anderen Wert</translation>
+F2 ändert den Wert</translation>
     </message>
     <message>
       <source>{variable} of your environment</source>
       <translation>{variable} aus Ihrer Umgebung</translation>
     </message>
     <message>
-      <source>{variant}: {connection} has no batches; OpenAI, Azure, Anthropic and servers that speak OpenAI's API have them. Ask this variant without batches.</source>
-      <translation>{variant}: {connection} hat keine Batches; OpenAI, Azure, Anthropic und Server, die OpenAIs API sprechen, haben sie. Fragen Sie diese Variante ohne Batches.</translation>
+      <source>{variant}: {connection} has no batches; OpenAI, Azure, Anthropic and servers that speak OpenAI's API have them. Run this variant without batches.</source>
+      <translation>{variant}: {connection} hat keine Batches; OpenAI, Azure, Anthropic und Server mit der API von OpenAI haben sie. Führen Sie diese Variante ohne Batches aus.</translation>
     </message>
     <message>
       <source>{when}: {answers}, {question}</source>
@@ -11439,16 +11439,16 @@ F2 schreibt hier einen anderen Wert</translation>
       <translation>{when}: {what}, etwa {tokens} Token</translation>
     </message>
     <message>
-      <source>{where}: {fault} Change the template; nothing is sent until then.</source>
-      <translation>{where}: {fault} Ändern Sie die Vorlage; bis dahin wird nichts gesendet.</translation>
+      <source>{where}: {fault} Change the template; nothing was sent.</source>
+      <translation>{where}: {fault} Ändern Sie die Vorlage; nichts wurde gesendet.</translation>
     </message>
     <message>
       <source>{window:,} tokens</source>
       <translation>{window:,} Tokens</translation>
     </message>
     <message>
-      <source>{window:,} tokens (as known)</source>
-      <translation>{window:,} Token (wie bekannt)</translation>
+      <source>{window:,} tokens (known)</source>
+      <translation>{window:,} Tokens (bekannt)</translation>
     </message>
     <message>
       <source>{words}  (Space at the steps)</source>
@@ -11475,7 +11475,7 @@ F2 schreibt hier einen anderen Wert</translation>
       <translation>{word} ist kein JSON-Wert.</translation>
     </message>
     <message>
-      <source>… shown up to here; written whole</source>
+      <source>… shown up to here; the file contains all</source>
       <translation>… bis hier gezeigt; geschrieben wird alles</translation>
     </message>
     <message>
@@ -11507,7 +11507,7 @@ F2 schreibt hier einen anderen Wert</translation>
       <translation>⚠ sieht aus wie Struktur</translation>
     </message>
     <message>
-      <source>✓ The arguments fit the tool's schema.</source>
+      <source>✓ The arguments match the tool's schema.</source>
       <translation>✓ Die Argumente passen zum Schema des Werkzeugs.</translation>
     </message>
   </context>
