@@ -443,7 +443,7 @@ def generator_choice(
         )
     choice = choice_for(ProviderEntry(provider), document, services.connections, trusted=trusted)
     if choice is None:
-        raise ExperimentError(tr("`echo` invents nothing."))
+        raise ExperimentError(tr("`echo` cannot create cases."))
     return choice
 
 

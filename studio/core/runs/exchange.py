@@ -477,7 +477,7 @@ def import_run(events: Sequence[Event], calls: Mapping[int, WireCall], store: Ru
     """Import a journal into the history; return the run's id, a new one if its own exists.
 
     Raises:
-        JournalError: a number of it is too large.
+        JournalError: it contains a number that is too large.
     """
     first = events[0]
     assert isinstance(first, Started)
@@ -488,5 +488,5 @@ def import_run(events: Sequence[Event], calls: Mapping[int, WireCall], store: Ru
     try:
         store.add((first, *events[1:]), run, calls)
     except OverflowError as error:
-        raise codec.JournalError(f"a number of it is too large: {error}") from error
+        raise codec.JournalError(f"it contains a number that is too large: {error}") from error
     return run

@@ -200,7 +200,7 @@ def check_loop_prompt(document: PromptDocument) -> Iterator[Problem]:
             is_json = body[:start].rstrip().endswith(":")
             words = '"the answer, as text"' if is_json else "the answer, as text"
             edits.append(TextEdit(Span(start, end).shift(offset), words))
-        fix = Fix("Ask for the answer there", tuple(edits))
+        fix = Fix("Name the answer instead of null", tuple(edits))
         yield Problem("answer-without-words", Severity.HINT, message, place, (fix,))
 
 

@@ -68,8 +68,8 @@ def check_placeholders(
         TextEdit(Span(*found.span()).shift(offset), f"{{% {found['tag']} %}}") for found in split
     )
     if edits:
-        message = f"{split[0][0]!r} is text here: {{ and % of a tag stand together, {{% … %}}."
-        fix = Fix("Put the signs together", edits)
+        message = f"{split[0][0]!r} is text here; write a tag without spaces: {{% … %}}."
+        fix = Fix("Remove the space within the tags", edits)
         yield Problem("single-braces", Severity.WARNING, message, edits[0].span, (fix,))
 
 
@@ -327,7 +327,7 @@ def _unknown(use: FieldUse, name: str, known: Known) -> Problem | None:
         return None  # it may be missing, or a run has more fields than the preview
     listed = ", ".join(known.fields[:_MOST_NAMED])
     more = ", …" if len(known.fields) > _MOST_NAMED else ""
-    message = f"{where} has {name!r} in this file; known are {listed}{more}."
+    message = f"{where} has {name!r} in this file; its known fields: {listed}{more}."
     is_declared = any(each.properties for each in known.declared)
     severity = Severity.WARNING if is_declared else Severity.HINT
     return Problem("unknown-field", severity, message, use.span)

@@ -134,7 +134,7 @@ def _too_deep(what: str, place: Span, text: str) -> Mistake | None:
     by = line.depth - above.depth - 2 * above.is_item
     if by <= 0 or not _WITH_VALUE.fullmatch(above.words):
         return None
-    words = f"this line stands deeper than {above.key!r} above it, which has its value"
+    words = f"this line is indented deeper than {above.key!r} above it, which already has a value"
     span, before = Span(line.start + line.depth, line.end), _line_above(text, above)
     opens = before is not None and _OPENS_BLOCK.fullmatch(before.words)
     if before and opens and before.depth == above.depth and not above.is_item:

@@ -179,7 +179,9 @@ class PromptEnvironment(ImmutableSandboxedEnvironment):
 
     def unsafe_undefined(self, obj: Value, attribute: str) -> Value:
         """Raise an error at once, so that the user is informed."""
-        raise SecurityError(f"{attribute!r} of a {type(obj).__name__} is not for templates")
+        raise SecurityError(
+            f"{attribute!r} of a {type(obj).__name__} is not available in templates"
+        )
 
     def call_filter(
         self,
