@@ -77,7 +77,7 @@ def test_what_was_sent_and_received_is_written_byte_for_byte(
     assert run_command(["runs", "show", run, "--reply", "1"]) == FINE
     assert capfdbinary.readouterr().out == b"data: {\x80}\n\n"
     assert run_command(["runs", "show", run, "--reply", "2"]) == PROBLEMS
-    assert b"9 bytes repeat a secret" in capfdbinary.readouterr().err
+    assert b"9 bytes contain a secret" in capfdbinary.readouterr().err
     assert run_command(["runs", "show", run, "--request", "3"]) == PROBLEMS
     assert b"no iteration 3; it has 2" in capfdbinary.readouterr().err
 
