@@ -68,7 +68,7 @@ def check_placeholders(
         TextEdit(Span(*found.span()).shift(offset), f"{{% {found['tag']} %}}") for found in split
     )
     if edits:
-        message = f"{split[0][0]!r} is text here; write a tag without spaces: {{% … %}}."
+        message = f"{split[0][0]!r} is text here; a tag begins with {{% and ends with %}}."
         fix = Fix("Remove the space within the tags", edits)
         yield Problem("single-braces", Severity.WARNING, message, edits[0].span, (fix,))
 
