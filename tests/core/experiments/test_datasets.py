@@ -71,7 +71,7 @@ def test_a_last_line_within_quotes_is_whole_where_they_are_closed(tmp_path: Path
 
 
 def test_a_missing_file_and_one_in_another_encoding_are_told(tmp_path: Path) -> None:
-    with pytest.raises(DatasetError, match="no such file"):
+    with pytest.raises(DatasetError, match="does not exist"):
         read_dataset(DatasetReference("no.csv"), tmp_path / "no.csv")
     (tmp_path / "latin.csv").write_bytes("a\nKöln\n".encode("latin-1"))
     with pytest.raises(DatasetError, match=r"line 2: the byte 0xf6 is not UTF-8"):
