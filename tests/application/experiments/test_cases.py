@@ -145,7 +145,7 @@ async def test_a_row_that_expects_nothing_is_not_checked(
     bench.write("rows.csv", f"country,expected\n{lines}")
     plan = _plan(bench)
     assert [number for _, number in sorted(plan.faults)] == [4, 4]
-    assert "'select-best' are not run" in plan.faults[0, 4]
+    assert "'select-best' are not supported" in plan.faults[0, 4]
     assert "1 of 4 rows have no assertions: their answers are not checked." in plan.warnings
     runner = ExperimentRunner(plan, bench.services, ledger)
     try:

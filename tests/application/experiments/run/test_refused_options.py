@@ -24,7 +24,7 @@ providers:
 baseline: cold
 tests: file://rows.csv
 """
-SAME = "hot and cold sent the same requests: the server does not take temperature."
+SAME = "hot and cold sent the same requests: the server rejects temperature."
 
 
 @pytest.fixture
