@@ -288,7 +288,7 @@ IN_BODY = [
     (
         "user:\n{ % if city % }x{ % endif % }\n",
         "{ % if city % }",
-        "stand together",
+        "a tag begins with",
         "user:\n{% if city %}x{% endif %}\n",
     ),
     ("user;\nHi\n", "user;", "role marker", "user:\nHi\n"),
