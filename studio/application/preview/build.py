@@ -74,17 +74,18 @@ def prepare_job(job: PreviewJob, *, samples: bool = True) -> tuple[Prepared, tup
         samples: whether to include samples; without them, the messages are what a run sends now.
     """
     document, tools = job.document, job.tools
+    context = references_beside(document.source.path, trusted=job.trusted, opened=job.opened)
+    declared = settled_document(document, job.inputs, context)  # with the tools of other files
     if tools is None:  # the tools of a `tools:` section are known once the body is rendered
         shows_tools = any(each.name in ("tools", "tool_names") for each in document.variables)
         first = prepare(document, job.inputs, preview=True) if shows_tools else None
-        tools = declared_tools(document, first.messages.tools if first is not None else ())
+        tools = declared_tools(declared, first.messages.tools if first is not None else ())
     values, sampled = previewed_values(document, job.inputs, tools, job.protocol, samples=samples)
-    context = references_beside(document.source.path, trusted=job.trusted, opened=job.opened)
     given = {**values, **job.inputs}
     prepared = prepare(document, given, references=context, preview=True, samples=samples)
     prepared = replace(prepared, samples=prepared.samples | sampled)
     if job.tools is None:
-        tools = declared_tools(document, prepared.messages.tools)
+        tools = declared_tools(declared, prepared.messages.tools)
     return prepared, tools
 
 
@@ -166,12 +167,13 @@ def shown_prompt(
     supplied, _ = previewed_values(document, values, told_tools(document, shown.inputs, every))
     context = references_of(document.source.path, trust, masked=True)
     prepared = prepare(document, {**filled, **supplied, **values}, references=context)
-    refusal = refusal_of(settled_document(document, values, context), values)
+    settled = settled_document(document, values, context)
+    refusal = refusal_of(settled, values)
     refused = refusal.problems if refusal is not None and refusal.missing else ()
     problems = merged(refused, prepared.problems)
     prepared = replace(prepared, samples=shown.samples, problems=problems)
     named = {tool.name for tool in every}
-    hoisted = declared_tools(document, prepared.messages.tools)
+    hoisted = declared_tools(settled, prepared.messages.tools)
     added = (tool for tool in hoisted if tool.name not in named)
     # A source that was listed replaces its declaration: both would show the same tools twice.
     every = (*every, *(tool for tool in added if offered is None or is_sendable(tool)))

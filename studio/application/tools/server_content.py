@@ -5,12 +5,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from studio.application.connections.model import tool_session
-from studio.application.trust import is_trusted
+from studio.application.trust import is_trusted, references_of
 from studio.core.imports.compose import literal, placeholder, with_quoted_markers
 from studio.core.models.connections import Connections
 from studio.core.models.secrets import SecretStore
 from studio.core.prompty.document import PromptDocument, TemplateFormat
 from studio.core.prompty.edit.edits import insert_below
+from studio.core.prompty.prepare import settled_document
 from studio.core.text.naming import free_name
 from studio.core.text.source import Span, TextEdit
 from studio.core.tools.document import named_sources
@@ -115,7 +116,8 @@ async def registry_of(
 ) -> ToolRegistry:
     """Return the tools of a prompt, after listing each source."""
     session = tool_session(trust, connections, secrets)
+    references = references_of(document.source.path, trust)
     try:
-        return await session.load(document)
+        return await session.load(settled_document(document, {}, references))
     finally:
         await session.close()

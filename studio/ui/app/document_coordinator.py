@@ -10,7 +10,7 @@ from studio.application.editing.editor_context import editor_context_of
 from studio.application.inputs.sets import sample_edits
 from studio.application.preview.requests import PreviewCount, meter, preview_target
 from studio.application.preview.variables import InlineValue, Preview, PreviewTarget
-from studio.application.trust import folder_trust, is_trusted, shown_before_trust
+from studio.application.trust import folder_trust, is_trusted, references_of, shown_before_trust
 from studio.application.words import tr
 from studio.core.models.choice import ModelChoice
 from studio.core.prompty.document import HoistedTool, PromptDocument
@@ -172,7 +172,13 @@ class DocumentCoordinator(QObject):
         if is_new and resolved is not preview.document:
             self._show_inputs(resolved)
         self._preview_pane.show_preview(preview)
-        self._load_tools(preview.document, preview.messages.tools)
+        document = preview.document
+        if resolved is not document:  # the tools of other files are sent, too
+            from studio.core.prompty.prepare import settled_document  # not before the first paint
+
+            references = references_of(document.source.path, self._trust)
+            document = settled_document(document, preview.job.inputs, references)
+        self._load_tools(document, preview.messages.tools)
 
     def show_count(self, count: PreviewCount) -> None:
         """Show the token count and cost of a preview."""
