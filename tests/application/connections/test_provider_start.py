@@ -85,7 +85,7 @@ def test_what_is_missing_is_said_one_after_the_other() -> None:
     )
     wrong = missing(azure, ProviderAnswers("my resource"))
     assert wrong is not None
-    assert wrong[1].startswith("Write the whole address")
+    assert wrong[1].startswith("Write the full address")
     place = "https://me.openai.azure.com"
     without_key = missing(azure, ProviderAnswers(place))
     assert without_key is not None

@@ -92,8 +92,8 @@ def test_the_last_tool_takes_the_key_along() -> None:
         ("tools:\n  - name: a", "a", "already"),
         ("tools: {a: {}}", "a", "already"),
         ("tools:\n  - name: a", "a b", "not a name"),
-        ("tools: tools.py", "b", "form of its own"),
-        ("base: &t [{name: a}]\ntools: *t", "b", "form of its own"),
+        ("tools: tools.py", "b", "form that only the text can show"),
+        ("base: &t [{name: a}]\ntools: *t", "b", "form that only the text can show"),
     ],
 )
 def test_what_cannot_be_added_is_said_and_nothing_changes(tools: str, name: str, said: str) -> None:

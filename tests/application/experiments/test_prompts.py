@@ -160,7 +160,7 @@ async def test_a_value_adds_no_message_to_a_chat(bench: Bench, ledger: Experimen
     ("prompt", "value", "words"),
     [
         ("'[{{ a }}'", "x", "produces invalid JSON or YAML"),
-        ("""'[{"a": {{ a }}}]'""", "1", "no list of messages"),
+        ("""'[{"a": {{ a }}}]'""", "1", "not a list of messages"),
         ("'{{ a }}'", '[{"role": "system", "content": "x"}]', "a value cannot set roles"),
     ],
 )

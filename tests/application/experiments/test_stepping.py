@@ -52,5 +52,5 @@ def test_what_is_gone_is_said(bench: Bench, variant: str, row: int, said: str) -
 
 def test_echo_is_not_stepped_through(bench: Bench) -> None:
     bench.write("capital.experiment.yaml", EXPERIMENT.replace("[small]", "[echo]"))
-    with pytest.raises(ExperimentError, match="no model is asked"):
+    with pytest.raises(ExperimentError, match="no model is used"):
         cell_to_step(bench.plan(), "main", 1)

@@ -591,7 +591,7 @@ def test_the_options_of_tools_of_the_body_are_seen_with_their_values(desk: Desk)
     preview = desk.controller.preview
     assert preview is not None
     [note] = [note for note in request_of(preview, "openai-chat").notes if "'query'" in note]
-    assert "stay here" in note
+    assert "are not sent" in note
     assert '"query": "SELECT * FROM Rome"' in note
     desk.write(DOC)
     assert not card.options.isVisible()

@@ -117,7 +117,7 @@ async def test_a_text_with_a_role_or_an_expression_is_never_sent(
     ]
     assert {system for system, _ in improving.asked} == {"Answer in one word.", GOOD}
     assert "no text between" in found.candidates[1].reason
-    assert "begins a message of a role" in found.candidates[2].reason
+    assert "starts a message in another dialect" in found.candidates[2].reason
     assert "{{ country }}" in found.candidates[3].reason
     assert "{{ country }}" in improving.proposals[-1]  # it is told why
     assert found.after == GOOD

@@ -78,7 +78,7 @@ def test_two_messages_change_at_once() -> None:
 
 def test_what_was_made_from_a_value_stays_in_the_run() -> None:
     before = sent()
-    with pytest.raises(NotInFileError, match="made from a value"):
+    with pytest.raises(NotInFileError, match="comes from a value"):
         file_edits(parse(TEXT), before, told(before, 1, "of Rome", "of Paris"))
 
 

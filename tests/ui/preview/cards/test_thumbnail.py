@@ -39,8 +39,8 @@ def test_nothing_else_is_touched(picture: Path, tmp_path: Path) -> None:
         ("../secret.png", "outside"),
         (str(outside), "outside"),
         ("link.png", "outside"),
-        ("https://example.com/a.png", "not fetched"),
-        ("file:///etc/passwd", "not fetched"),
+        ("https://example.com/a.png", "not loaded"),
+        ("file:///etc/passwd", "not loaded"),
         ("gone.png", "No such file"),
         ("a\0.png", "NUL character"),
     ):
