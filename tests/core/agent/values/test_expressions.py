@@ -185,6 +185,7 @@ def value(source, at):
         ("calls > 0 and attempt == 1", True),
         ('args.fact startswith "capital" and observation == "Paris"', True),
         ("reply contains 'Lyon'", True),
+        ("reply.text == reply and steps[0].reply.text contains 'Lyon'", True),
         ("thought matches '*look*'", True),
         ("tokens.total >= 450 and tokens.input == 412", True),
         ("elapsed < 1 and cost == 0", True),

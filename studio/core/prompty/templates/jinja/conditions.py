@@ -170,7 +170,9 @@ class _Evaluation(Expressions):
             raise
 
     def attribute(self, target: Value, name: str) -> Value:
-        """Return the value for a key of a mapping."""
+        """Return the value for a key of a mapping; a text is its own `text`."""
+        if isinstance(target, str) and name == "text":
+            return target
         return target.get(name) if isinstance(target, Mapping) else None
 
     def _compare(self, node: nodes.Compare, scope: Scope) -> bool:
