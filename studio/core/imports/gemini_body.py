@@ -32,8 +32,11 @@ def gemini_rows(data: JsonObject) -> Iterator[JsonObject]:
                 arguments = json.dumps(call.get("args") or {}, ensure_ascii=False)
                 calls.append({"id": call_id, "name": name, "arguments": arguments})
             elif result:
-                call_id = str(result.get("id") or (unanswered.get(name) or [f"gemini-{name}"])[0])
-                unanswered[name] = [each for each in unanswered.get(name, ()) if each != call_id]
+                waits, given = unanswered.get(name, []), str(result.get("id") or "")
+                # A client may give the result an id where the call has none.
+                own = next((each for each in waits if not given or each.startswith("gemini-")), "")
+                call_id = given if given in waits else own or given or f"gemini-{name}"
+                unanswered[name] = [each for each in waits if each != call_id]
                 answer = object_of(result.get("response"))
                 plain = answer.get("result") if set(answer) == {"result"} else None
                 text = plain if isinstance(plain, str) else json.dumps(answer, ensure_ascii=False)

@@ -12,6 +12,7 @@ import pytest
 
 from studio.core.export.sent import sent_by_studio
 from studio.core.export.target import ExportSource
+from studio.core.imports.gemini_body import gemini_rows
 from studio.core.imports.imported import Imported, ImportFailure
 from studio.core.imports.recognize import import_file
 from studio.core.prompty.parse import parse
@@ -542,6 +543,26 @@ def test_a_block_of_langchain_with_further_keys_keeps_its_text(tmp_path: Path) -
     made = imported(tmp_path, "a.json", chat)
     assert messages(made, a="Ann") == [("system", "Hi Ann")]
     assert any("cache_control" in note for note in made.notes)
+
+
+@pytest.mark.parametrize(
+    ("calls", "results", "names"),
+    [
+        ([{}, {}], [{"id": "x#0"}, {"id": "x#1"}], ["gemini-look-0", "gemini-look-1"]),
+        ([{"id": "a"}, {"id": "b"}], [{"id": "b"}, {"id": "a"}], ["b", "a"]),
+        ([{}, {}], [{}, {}], ["gemini-look-0", "gemini-look-1"]),
+        ([{"id": "a"}], [{"id": "other"}], ["other"]),
+    ],
+)
+def test_a_gemini_result_is_of_the_call_with_its_id_or_of_the_first_without_one(
+    calls: list[dict[str, str]], results: list[dict[str, str]], names: list[str]
+) -> None:
+    """Clients number results whose calls came without an id."""
+    asked = [{"functionCall": {"name": "look", "args": {}, **each}} for each in calls]
+    came = [{"functionResponse": {"name": "look", "response": {}, **each}} for each in results]
+    contents = [{"role": "model", "parts": asked}, {"role": "user", "parts": came}]
+    rows = gemini_rows({"contents": contents})
+    assert [row["tool_call_id"] for row in rows if row["role"] == "tool"] == names
 
 
 def test_a_gemini_body_makes_the_same_request(tmp_path: Path) -> None:
