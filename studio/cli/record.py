@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from studio.servers.record.exchange import Exchange
     from studio.servers.record.program_run import ProgramRun
     from studio.servers.record.proxy import Recording
-    from studio.servers.record.replay import Replay
+    from studio.servers.record.replay import Decision, Replay
 
 _ENDINGS = (signal.SIGTERM, signal.SIGHUP) if sys.platform != "win32" else (signal.SIGTERM,)
 
@@ -173,13 +173,14 @@ class _Typing:
     def __init__(self) -> None:
         self._lock = asyncio.Lock()
 
-    async def ask(self, exchange: Exchange, words: str) -> str:
+    async def ask(self, exchange: Exchange, words: str) -> Decision:
         """Return the line that the user types as the answer; empty at the end of input."""
+        from studio.servers.record.replay import Decision
+
         async with self._lock:
             tell(f"{exchange.model}: a request that differs from the recorded one: {words}")
-            said = next((each.text for each in reversed(exchange.messages) if each.text), "")
-            tell(f"its last message: {shortened(said, _MOST_SAID)}\n(answer) ", end="")
-            return (await line_of(sys.stdin)).rstrip("\n")
+            tell(f"its last message: {shortened(exchange.said, _MOST_SAID)}\n(answer) ", end="")
+            return Decision("answer", (await line_of(sys.stdin)).rstrip("\n"))
 
 
 async def _serve_replay(program: list[str], replay: Replay, *, has_input: bool) -> int:
@@ -286,7 +287,7 @@ async def _serve(options: argparse.Namespace, run_options: RunOptions, store: Ru
                 tell(f"prompt-studio: {rest} earlier, in the history under {recording.tag!r}")
             for conversation in told:
                 if conversation.run.events:  # a new conversation may have none
-                    _tell_end(conversation.run.state)
+                    _tell_end(conversation.run.state, conversation.caller)
             _tell_change(store, recording.tag)
 
 
@@ -304,8 +305,9 @@ def _tell_change(store: RunStore, tag: str) -> None:
             )
 
 
-def _tell_end(state: RunState) -> None:
+def _tell_end(state: RunState, caller: str) -> None:
     words = f"{counted(state.iteration, 'call')} of {state.setup.model}, {state.status}"
+    words += f", called by {caller}" if caller else ""
     tell(f"prompt-studio: {state.setup.run}  {state.setup.prompt}: {words}")
 
 

@@ -1,9 +1,9 @@
-"""Programs of six makers, recorded, held and replayed: `python -m tests.interop.recorded`.
+"""Programs of nine makers, recorded, held and replayed: `python -m tests.interop.recorded`.
 
-Each is written as its maker's documentation shows, and asks a scripted server on loopback through
-`prompt-studio record`. What is recorded must be the server's log, an answer that is edited while
-held must be what the program gets, and with the server off `prompt-studio replay` must give the
-program the same answers.
+Each is written as its maker's documentation shows, or is a coding agent as npm installs it, with
+two sub-agents at once. It asks a scripted server on loopback through `prompt-studio record`. What
+is recorded must be the server's log, an answer that is edited while held must be what the program
+gets, and with the server off `prompt-studio replay` must give the program the same answers.
 """
 
 from __future__ import annotations
@@ -15,13 +15,14 @@ import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from studio.core.agent.values.events import ModelCalled
+from studio.core.runs.rows import CALLED
 from studio.core.runs.store import RunStore
-from tests.interop.environments import LIMIT, ROOT, build
+from tests.interop.environments import LIMIT, ROOT, build, node_of, npm_file
 from tests.support.chat_server import ChatServer, Exchange, chat_server
 
 ANSWER = "Yes, 6 EUR."
@@ -30,6 +31,11 @@ _STOCK = '''
 def stock(item: str) -> str:
     """Stock of an item."""
     return item + ": 7"
+'''
+_PRICE = '''
+def price(item: str) -> str:
+    """Price of an item."""
+    return item + ": 3 EUR"
 '''
 _SPEC = '{"type": "object", "properties": {"item": {"type": "string"}}, "required": ["item"]}'
 
@@ -44,8 +50,39 @@ class Program:
     conversations: int
     """Conversations that it holds."""
 
-    code: str
-    """The program; it prints the answer last."""
+    code: str = ""
+    """The program; it prints the answer last. Empty for a program of npm."""
+
+    package: str = ""
+    """Package of npm whose program it is."""
+
+    arguments: tuple[str, ...] = ()
+    """File of the package, and what it is started with."""
+
+    files: Mapping[str, str] = field(default_factory=dict)
+    """Files beside the folder in which it works, which is `work` (its home folder is `.`)."""
+
+    answers: int = 1
+    """Answers of its conversations that are held."""
+
+    nested: int = 0
+    """Conversations that answer the calls of another one."""
+
+    def command(self, python: Path, folder: Path) -> list[str]:
+        """Write its files; return its command line.
+
+        Args:
+            python: of its environment.
+            folder: its home folder.
+        """
+        for name, text in {**self.files, "work/agent.py": self.code}.items():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_text(text, encoding="utf-8")
+        if not self.package:
+            return [str(python), str(folder / "work/agent.py")]
+        program = npm_file(python, self.package, self.arguments[0])
+        assert program is not None, f"npm cannot install {self.package}"
+        return [str(node_of(python)), str(program), *self.arguments[1:]]
 
 
 PROGRAMS: Mapping[str, Program] = {
@@ -58,10 +95,7 @@ from agents import Agent, Runner, function_tool, set_tracing_disabled
 
 set_tracing_disabled(True)
 {_STOCK}
-def price(item: str) -> str:
-    \"\"\"Price of an item.\"\"\"
-    return item + ": 3 EUR"
-
+{_PRICE}
 tools = [function_tool(stock), function_tool(price)]
 seller = Agent(name="Seller", instructions="You sell.", tools=tools, model="m")
 desk = Agent(name="Desk", instructions="Hand over.", handoffs=[seller], model="m")
@@ -92,6 +126,82 @@ while (reply := model.invoke(messages)).tool_calls:
     messages += [ToolMessage(stock(**c["args"]), tool_call_id=c["id"]) for c in reply.tool_calls]
 print(reply.content)
 """,
+    ),
+    "langgraph": Program(
+        "programs",
+        2,
+        f"""
+from langchain_core.messages import HumanMessage, SystemMessage
+from langchain_core.tools import tool
+from langchain_openai import ChatOpenAI
+from langgraph.graph import END, START, MessagesState, StateGraph
+from langgraph.prebuilt import ToolNode, tools_condition
+{_STOCK}
+{_PRICE}
+tools, model = [tool(stock), tool(price)], ChatOpenAI(model="m")
+
+def seller(state):
+    return {{"messages": [model.bind_tools(tools).invoke(state["messages"])]}}
+
+def writer(state):
+    said = [SystemMessage("Write a letter."), HumanMessage(state["messages"][-1].content)]
+    return {{"messages": [model.invoke(said)]}}
+
+graph = StateGraph(MessagesState)
+graph.add_node("seller", seller)
+graph.add_node("tools", ToolNode(tools))
+graph.add_node("writer", writer)
+graph.add_edge(START, "seller")
+graph.add_conditional_edges("seller", tools_condition, {{"tools": "tools", END: "writer"}})
+graph.add_edge("tools", "seller")
+graph.add_edge("writer", END)
+print(graph.compile().invoke({{"messages": [HumanMessage("Two lamps?")]}})["messages"][-1].content)
+""",
+        answers=2,
+    ),
+    "litellm": Program(
+        "programs",
+        1,
+        f"""
+import json, os
+os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"  # of the package, not of its site
+from litellm import completion
+{_STOCK}
+messages = [dict(role="user", content="Two lamps?")]
+declared = dict(name="stock", description="Stock.", parameters={_SPEC})
+tools = [dict(type="function", function=declared)]
+while True:
+    asked = dict(model="openai/m", messages=messages, tools=tools)
+    reply = completion(**asked).choices[0].message
+    if not reply.tool_calls:
+        break
+    messages.append(reply.model_dump())
+    for call in reply.tool_calls:
+        text = stock(**json.loads(call.function.arguments))
+        messages.append(dict(role="tool", tool_call_id=call.id, content=text))
+print(reply.content)
+""",
+    ),
+    "gemini-cli": Program(
+        "node",
+        3,
+        package="@google/gemini-cli",
+        arguments=(
+            *("bundle/gemini.js", "--skip-trust", "--yolo", "--model", "gemini-2.5-flash"),
+            *("--prompt", "Two lamps?"),
+        ),
+        files={
+            ".gemini/settings.json": json.dumps(
+                {
+                    "security": {"auth": {"selectedType": "gemini-api-key"}},
+                    "privacy": {"usageStatisticsEnabled": False},
+                }
+            ),
+            ".gemini/agents/clerk.md": "---\nname: clerk\ndescription: Knows the stock.\n"
+            "tools:\n  - read_file\n---\nYou look up the stock of an item.\n",
+            "work/stock.txt": "lamp: 7\n",
+        },
+        nested=2,
     ),
     "anthropic": Program(
         "clients",
@@ -158,6 +268,8 @@ class Shop(ChatServer):
         path, number = request.path.partition("?")[0], len(self.requests)
         api = next((each for each in _ANSWERS if each in path), "/chat/completions")
         text, kind = _ANSWERS[api](_calls(request.body), number)
+        if "alt=sse" in request.path:
+            text, kind = f"data: {text}\n\n", "text/event-stream"
         await exchange.head(kind=kind)
         await exchange.send(text)
 
@@ -170,9 +282,22 @@ def _calls(body: dict[str, Any]) -> list[tuple[str, dict[str, str]]]:
     handover = [name for name in names if name.startswith("transfer_to")]
     if handover:
         return [(handover[0], {})]
+    if "complete_task" in names or "invoke_agent" in names:
+        return _delegated(names, json.dumps(body.get("contents")))
     if "lamp: 7" in json.dumps(body):
         return []
     return [(name, {"item": "lamp"}) for name in names]
+
+
+def _delegated(names: list[str], said: str) -> list[tuple[str, dict[str, str]]]:
+    """Return the calls of a coding agent: two sub-agents at once, each with a call of its own."""
+    is_answered = "functionResponse" in said
+    if "complete_task" in names:
+        item = "lamp" if "Stock of lamp" in said else "desk"
+        reads = ("read_file", {"file_path": "stock.txt"})
+        return [("complete_task", {"result": f"{item}: 7"}) if is_answered else reads]
+    asked = [{"agent_name": "clerk", "prompt": f"Stock of {each}?"} for each in ("lamp", "desk")]
+    return [] if is_answered else [("invoke_agent", each) for each in asked]
 
 
 def _chat(calls: list[Any], number: int) -> tuple[str, str]:
@@ -278,13 +403,15 @@ _ANSWERS = {
 
 
 def _studio(
-    home: Path, address: str, *arguments: str, typed: str = ""
+    home: Path, address: str, *arguments: str, typed: str = "", folder: Path = ROOT
 ) -> subprocess.CompletedProcess[str]:
     keys = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY")
     variables = {
         **os.environ,
         **dict.fromkeys(keys, _KEY),
         "PROMPT_STUDIO_HOME": str(home),
+        "PYTHONPATH": str(ROOT),
+        "HOME": str(folder.parent),
         "OPENAI_BASE_URL": f"{address}/v1",
         "ANTHROPIC_BASE_URL": address,
         "GOOGLE_GEMINI_BASE_URL": address,
@@ -293,7 +420,7 @@ def _studio(
     command = [sys.executable, "-m", "studio", *arguments]
     return subprocess.run(
         command,
-        cwd=ROOT,
+        cwd=folder,
         env=variables,
         input=typed,
         capture_output=True,
@@ -306,6 +433,7 @@ def _studio(
 _NAMED = (
     *("store is added", "include is added", "strict is left out", "responseJsonSchema"),
     *("].id is left out: it was", "].status is left out: it was"),  # of items of Responses
+    *("functionResponse.id is left out", "thoughtSignature is left out"),  # of Gemini's parts
 )
 """Differences that docs/record.md names, or that no prompt file has a word for."""
 
@@ -322,11 +450,11 @@ def _opened(home: Path, run: str, calls: int) -> Iterator[str]:
 
 def faults_of(program: Program, python: Path, folder: Path) -> list[str]:
     """Return what goes wrong when a program is recorded, replayed and held."""
-    script, home, found = folder / "agent.py", folder / "home", list[str]()
-    script.write_text(program.code, encoding="utf-8")
+    home, work, found = folder / "studio", folder / "work", list[str]()
+    command = program.command(python, folder)
     with chat_server(Shop) as server:
         address = server.url.removesuffix("/v1")
-        done = _studio(home, address, "record", "--", str(python), str(script))
+        done = _studio(home, address, "record", "--", *command, folder=work)
         log = [each.data.decode() for each in server.requests]
     if done.returncode or not done.stdout.endswith(f"{ANSWER}\n"):
         return [f"recorded: {done.stdout[-300:]} {done.stderr[-300:]}"]
@@ -342,21 +470,24 @@ def faults_of(program: Program, python: Path, folder: Path) -> list[str]:
         found.append("the recorded requests are not the server's log")
     if len(runs) != program.conversations:
         found.append(f"{len(runs)} conversations, not {program.conversations}")
+    nested = [run.shared_tag(CALLED) for run in runs]
+    if sum(map(bool, nested)) != program.nested:
+        found.append(f"{sum(map(bool, nested))} nested conversations, not {program.nested}")
     if any(_KEY.encode() in each.read_bytes() for each in home.rglob("*") if each.is_file()):
         found.append("the key is in a file")
     found += (words for run in runs for words in _opened(home, run.id, run.calls_model))
-    again = _studio(
-        home, "http://127.0.0.1:1", "replay", runs[0].id, "--", str(python), str(script)
-    )
+    gone = "http://127.0.0.1:1"
+    again = _studio(home, gone, "replay", runs[0].id, "--", *command, folder=work)
     if again.returncode or not again.stdout.endswith(f"{ANSWER}\n"):
         found.append(f"replayed: {again.stdout[-200:]} {again.stderr[-300:]}")
     with chat_server(Shop) as server:
         address = server.url.removesuffix("/v1")
         edited = _studio(
-            folder / "second",
+            folder / "other",
             address,
-            *("record", "--break", "answer", "--", str(python), str(script)),
-            typed="final Edited while held.\nc\n",
+            *("record", "--break", "answer", "--", *command),
+            typed="final Edited while held.\nc\n" * program.answers,
+            folder=work,
         )
     if not edited.stdout.endswith("Edited while held.\n"):
         found.append(f"held: {edited.stdout[-200:]} {edited.stderr[-300:]}")

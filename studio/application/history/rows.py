@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Literal, TypeAlias
@@ -16,7 +16,7 @@ from studio.core.agent.values.state import RunState, Status, steps_of
 from studio.core.models.base import PROTOCOLS
 from studio.core.prompty.templates.jinja import conditions
 from studio.core.runs.codec import JournalError
-from studio.core.runs.rows import WAITING, Fits, RunSummary
+from studio.core.runs.rows import CALLED, RECORDING, TRACE, WAITING, Fits, RunSummary
 from studio.core.runs.store import RunFilter, RunStore
 from studio.core.text.amounts import by_count, duration, money, one_line
 from studio.core.text.values import Json, JsonObject
@@ -173,7 +173,7 @@ def when(moment: float, now: datetime) -> str:
 
 # Runs of the history in groups by prompt, model or day, each with a heading and totals.
 
-GroupBy: TypeAlias = Literal["", "prompt", "model", "day"]
+GroupBy: TypeAlias = Literal["", "prompt", "model", "day", "recording"]
 """Property by which runs are grouped; empty for no groups."""
 
 GROUP_NAMES: dict[GroupBy, str] = {
@@ -181,6 +181,7 @@ GROUP_NAMES: dict[GroupBy, str] = {
     "prompt": marked("By prompt"),
     "model": marked("By model"),
     "day": marked("By day"),
+    "recording": marked("By recording"),
 }
 
 
@@ -223,8 +224,27 @@ def grouped(
     for key, held in groups.items():
         head = GroupHead(key, len(held), key not in closed)
         made.append(_head_row(head, held))
-        made += held if head.is_open else []
+        if head.is_open:
+            made += _nested(held) if by == "recording" else held
     return tuple(made)
+
+
+def _nested(rows: Sequence[HistoryRow]) -> Iterator[HistoryRow]:
+    """Yield rows with each run that answers a call below the run with the call, indented."""
+    there = {row.run.id for row in rows}
+    below: dict[str, list[HistoryRow]] = {}
+    for row in rows:
+        caller = row.run.shared_tag(CALLED).removeprefix(CALLED).partition("@")[0]
+        below.setdefault(caller if caller in there else "", []).append(row)
+
+    def under(caller: str, indent: str) -> Iterator[HistoryRow]:
+        for row in below.pop(caller, ()):
+            yield replace(row, cells=(f"{indent}{row.cells[0]}", *row.cells[1:]))
+            yield from under(row.run.id, f"{indent}↳ ")
+
+    yield from under("", "")
+    while below:  # tags that a user wrote can name each other
+        yield from under(next(iter(below)), "")
 
 
 def _key(row: HistoryRow, by: GroupBy, now: datetime) -> str:
@@ -236,6 +256,8 @@ def _key(row: HistoryRow, by: GroupBy, now: datetime) -> str:
                 return tr("(no day)")
             day = datetime.fromtimestamp(row.run.started, now.tzinfo).date()
             return tr("today") if day == now.date() else f"{day:%d %b %Y}".lstrip("0")
+        case "recording":
+            return row.run.shared_tag(RECORDING, TRACE) or tr("(no recording)")
         case _:
             return row.run.prompt or tr("(unnamed)")
 

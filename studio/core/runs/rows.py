@@ -50,6 +50,9 @@ from studio.core.wire.wire_call import KeptCall, WireCall
 RECORDING, TRACE = "recording ", "trace "
 """Prefixes of the tags shared by the runs of one recording or of one trace."""
 
+CALLED = "called by "
+"""Beginning of the tag of a run whose answer is a tool's result in another one: `RUN@STEP`."""
+
 
 @dataclass(frozen=True, slots=True)
 class RunSummary:

@@ -241,6 +241,11 @@ class Exchange:
         )
 
     @property
+    def said(self) -> str:
+        """Return the last message that is a text."""
+        return next((each.text for each in reversed(self.messages) if each.text), "")
+
+    @property
     def model(self) -> str:
         """Return the id of the requested model."""
         if self.api == "gemini":
@@ -273,6 +278,11 @@ class Exchange:
         for part in (*self._held, None):
             self._parts.put_nowait(part)
         self._held = []
+
+    def pass_on(self) -> None:
+        """Ask the server, and pass its answer on as it comes."""
+        self.passing, self.is_asked = Passing(), True
+        self._parts.put_nowait(None)
 
     def answer(self, status: int, kind: str, body: bytes) -> None:
         """Answer with a body that is not from the server.
@@ -354,13 +364,8 @@ class Exchange:
 
         A stream that is held for long starts with keep-alive events before its first bytes.
         """
-        if self.passing is not None:
-            async with aclosing(self._passed(self.passing)) as passed:
-                async for each in passed:
-                    yield each
-            return
         has_begun = False
-        while True:
+        while self.passing is None:
             try:
                 is_coming = self._has_head and not self.is_held
                 async with asyncio.timeout(None if is_coming else BEAT_SECONDS):
@@ -374,13 +379,18 @@ class Exchange:
                     yield _BEATS[self.api]
                 continue
             if part is None:
-                return
+                if self.is_answered:
+                    return
+                continue  # it is passed on after all
             if isinstance(part, Head) and has_begun:
                 if part.status != 200:
                     self.is_broken = True  # another status was already sent
                     return
                 continue
             yield part
+        async with aclosing(self._passed(self.passing)) as passed:
+            async for each in passed:
+                yield each
 
     async def _passed(self, passing: Passing) -> AsyncGenerator[Head | bytes, None]:
         """Send the request and yield its answer without parsing it."""

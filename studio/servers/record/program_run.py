@@ -34,7 +34,7 @@ from studio.core.models.connections import Connection
 from studio.core.prompty.document import Message, ToolResultPart, ToolSpec
 from studio.core.prompty.parse import parse
 from studio.core.prompty.reference_values import ReferenceContext
-from studio.core.runs.rows import RunWriter
+from studio.core.runs.rows import CALLED, RunWriter
 from studio.core.runs.store import RunStore
 from studio.core.text.values import JsonObject, reason_of
 from studio.core.tools.source import ToolOutcome, tool_asked
@@ -87,6 +87,11 @@ class ProgramRun:
             results: tool results from the requests of all conversations.
         """
         self._all_results = results
+        self.first_number = first.number
+        """Number of its first request in the recording."""
+        self.caller = ""
+        """Run and iteration (`RUN@STEP`) with the call that it answers; empty for none."""
+        self._keep_caller: Callable[[], None] = lambda: None
         self.exchange = first
         """The request that the run shows."""
         self.shown: tuple[Message, ...] = ()
@@ -151,7 +156,9 @@ class ProgramRun:
         self._on_event = on_event
         if store is not None:
             self._writer = store.journal(self.run.state.setup.run)
-            store.describe(self.run.state.setup.run, tags=(tag,))
+            run = self.run.state.setup.run
+            store.describe(run, tags=(tag,))
+            self._keep_caller = lambda: store.describe(run, tags=(tag, f"{CALLED}{self.caller}"))
         try:
             await self.run.go()
             while self.run.state.status == "done":
@@ -270,7 +277,24 @@ class ProgramRun:
         future = self._open[call_id] = self._all_results.waited(call_id, self.exchange)
         if self._fresh is not None:  # the request arrived before the run recorded the call
             self._settle(self._fresh)
-        return await future
+        outcome = await future
+        self._all_results.given(self, self.run.state.iteration, self.exchange, outcome.text)
+        return outcome
+
+    @property
+    def said(self) -> Iterator[str]:
+        """Yield the text of the newest reply, and the texts in the arguments of its calls."""
+        step = self.run.state.step
+        if step.reply is not None:
+            yield step.reply.text
+        for call in step.calls:
+            values = (call.arguments or {}).values()
+            yield from (value for value in values if isinstance(value, str))
+
+    def nest(self, caller: "ProgramRun", iteration: int) -> None:
+        """Note the call of another conversation whose result is the answer of this one."""
+        self.caller = f"{caller.run.state.setup.run}@{iteration}"
+        self._keep_caller()
 
     # Facts ----------------------------------------------------------------------------------------
 
@@ -299,6 +323,8 @@ class ProgramRun:
                 self._refuse(self.exchange)
             case _:
                 pass
+        if isinstance(event, events.ReplyRead):
+            self._all_results.replied(self)
         if self._on_event is not None:
             self._on_event(self, event)
 

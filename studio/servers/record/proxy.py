@@ -41,7 +41,6 @@ from studio.servers.record.exchange import (
     sent_headers,
 )
 from studio.servers.record.faults import Fault
-from studio.servers.record.passing import Passing
 from studio.servers.record.program_run import OnProgramEvent, ProgramRun
 from studio.servers.record.results import ProgramResults
 
@@ -201,7 +200,7 @@ class Recording:
         if self.faults:
             exchange.fault = self.faults.popleft()
         elif len(self._behind) < _MOST_BEHIND and not self._may_hold:
-            exchange.passing, exchange.is_asked = Passing(), True
+            exchange.pass_on()
         if exchange.passing is None and not self._behind:
             self._note(exchange)
             return

@@ -16,18 +16,20 @@ from studio.core.masking.masker import Masker
 from studio.core.runs.rows import RECORDING
 from studio.core.runs.store import RunFilter, RunStore
 from studio.core.text.amounts import counted, shortened
-from studio.core.text.diff import ABSENT, json_difference
+from studio.core.text.diff import ABSENT, common_start, json_difference
 from studio.core.text.values import Json, parse_json
 from studio.core.wire.reply import Reply
 from studio.core.wire.wire_call import WireCall, marked_body
 from studio.servers.record.answers import answer_of
 from studio.servers.record.exchange import CUT_OFF, Exchange, Head, ProgramKeys
-from studio.servers.record.passing import Passing
 
 IGNORED = ("metadata", "prompt_cache_key", "safety_identifier", "user")
 """Keys of a body that differ between runs and do not affect the answer."""
 
 _MOST_SHOWN = 200
+
+_BEFORE = 40
+"""Characters of a text that are shown before the place where it differs."""
 
 
 def recorded_calls(store: RunStore, run: str) -> list[WireCall]:
@@ -81,8 +83,19 @@ Either an error, the recorded answer of the next call of its path, the server's 
 user's.
 """
 
-AskForAnswer: TypeAlias = Callable[[Exchange, str], Awaitable[str]]
-"""Asks the user for the text of an answer, given the difference; an empty text means none."""
+
+class Decision(NamedTuple):
+    """Answer of the user to a request that differs."""
+
+    how: OnDifference
+    """Kind of the answer."""
+
+    text: str = ""
+    """Text of the user's own answer; empty refuses the request."""
+
+
+AskUser: TypeAlias = Callable[[Exchange, str], Awaitable[Decision]]
+"""Asks the user how to answer a request, given the difference."""
 
 
 class Change(NamedTuple):
@@ -151,7 +164,7 @@ class Replay:
         masker: Masker,
         ignored: Iterable[str] = IGNORED,
         on_difference: OnDifference = "refuse",
-        ask_user: AskForAnswer | None = None,
+        ask_user: AskUser | None = None,
     ) -> None:
         """Create a replay of recorded calls.
 
@@ -196,25 +209,34 @@ class Replay:
                 nearest, instead = difference, call
         words = nearest or "the recording has no further call to this path"
         self.difference = self.difference or words
-        if self._on_difference == "take" and instead is not None:
+        if self._on_difference != "answer":
+            self._decide(exchange, words, Decision(self._on_difference), instead)
+            return
+        task = asyncio.create_task(self._by_hand(exchange, words, instead))
+        self._asking.add(task)
+        task.add_done_callback(self._asking.discard)
+
+    def close(self) -> None:
+        """Ask the user no further question."""
+        for task in self._asking:
+            task.cancel()
+
+    async def _by_hand(self, exchange: Exchange, words: str, instead: WireCall | None) -> None:
+        """Answer a request that differs as the user wants."""
+        no = Decision("refuse")
+        decision = await self._ask_user(exchange, words) if self._ask_user is not None else no
+        self._decide(exchange, words, decision, instead)
+
+    def _decide(
+        self, exchange: Exchange, words: str, decision: Decision, instead: WireCall | None
+    ) -> None:
+        if decision.how == "take" and instead is not None and instead in self._left:
             self._left.remove(instead)
             _answer(exchange, instead)
-            return
-        if self._on_difference == "ask":
-            exchange.passing, exchange.is_asked = Passing(), True
-            return
-        if self._on_difference == "answer":
-            task = asyncio.create_task(self._by_hand(exchange, words))
-            self._asking.add(task)
-            task.add_done_callback(self._asking.discard)
-            return
-        _refuse(exchange, words)
-
-    async def _by_hand(self, exchange: Exchange, words: str) -> None:
-        """Answer a request that differs with the text that the user gives."""
-        text = await self._ask_user(exchange, words) if self._ask_user is not None else ""
-        if text:
-            exchange.answer(200, *answer_of(exchange, Reply(text)))
+        elif decision.how == "ask":
+            exchange.pass_on()
+        elif decision.how == "answer" and decision.text:
+            exchange.answer(200, *answer_of(exchange, Reply(decision.text)))
         else:
             _refuse(exchange, words)
 
@@ -224,9 +246,26 @@ def _refuse(exchange: Exchange, words: str) -> None:
 
 
 def _compared(value: Json, ignored: Collection[str]) -> Json:
+    """Return what of a body is compared: of Gemini's no ids of calls, which its clients make."""
     if not isinstance(value, Mapping):
         return value
-    return {key: each for key, each in value.items() if key not in ignored}
+    made = {key: each for key, each in value.items() if key not in ignored}
+    if "contents" in made:
+        made["contents"] = _without_ids(made["contents"])
+    return made
+
+
+def _without_ids(value: Json) -> Json:
+    if isinstance(value, list):
+        return [_without_ids(each) for each in value]
+    if not isinstance(value, Mapping):
+        return value
+    return {
+        key: {name: value for name, value in each.items() if name != "id"}
+        if key in ("functionCall", "functionResponse") and isinstance(each, Mapping)
+        else _without_ids(each)
+        for key, each in value.items()
+    }
 
 
 def _path(target: bytes) -> bytes:
@@ -252,7 +291,11 @@ def first_difference(recorded: Json, asked: Json) -> str:
         return f"{found.path} is new: {_short(found.new)}"
     if found.new is ABSENT:
         return f"{found.path} is missing: it was {_short(found.old)}"
-    return f"{found.path} is {_short(found.new)}: it was {_short(found.old)}"
+    old, new = found.old, found.new
+    if isinstance(old, str) and isinstance(new, str):
+        start = max(0, common_start(old, new) - _BEFORE)
+        old, new = (f"{'…' * bool(start)}{each[start:]}" for each in (old, new))
+    return f"{found.path} is {_short(new)}: it was {_short(old)}"
 
 
 def _short(value: object) -> str:

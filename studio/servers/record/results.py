@@ -1,15 +1,44 @@
 """Results of a program's tool calls, which arrive in its later requests."""
 
+from __future__ import annotations
+
 import asyncio
+from collections import deque
 from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
 
 from studio.core.prompty.document import Message, ToolResultPart
 from studio.core.tools.source import ToolOutcome
 from studio.core.wire.draft import result_id
 from studio.servers.record.exchange import Exchange
 
+if TYPE_CHECKING:
+    from studio.servers.record.program_run import ProgramRun
+
 _MOST_RESULTS = 1_000
 """Maximum number of results that are stored before their runs wait for them."""
+
+_MOST_ALONE = 500
+"""Conversations whose answer may still be a result in another one, and results to compare."""
+
+_SHORTEST = 3
+"""Characters of an answer that is looked for inside a longer result."""
+
+
+class _Result(NamedTuple):
+    """A result that a conversation got for one of its calls."""
+
+    caller: ProgramRun
+    """The conversation."""
+
+    iteration: int
+    """Its iteration with the call."""
+
+    numbers: range
+    """Numbers of the requests between the one with the call and the one with the result."""
+
+    text: str
+    """Text of the result."""
 
 
 class ProgramResults:
@@ -19,6 +48,9 @@ class ProgramResults:
         self._came: dict[str, tuple[int, Message]] = {}
         """The newest results by call id, each with the number of its request."""
         self._waiting: dict[str, list[asyncio.Future[ToolOutcome]]] = {}
+        self._given = deque[_Result](maxlen=_MOST_ALONE)
+        self._alone: dict[ProgramRun, None] = {}
+        """Conversations with a reply that are no other one's call, as far as is known."""
 
     def take(self, exchange: Exchange) -> None:
         """Store the results of a request and deliver those that are awaited."""
@@ -33,6 +65,43 @@ class ProgramResults:
                     future.set_result(ToolOutcome(result_text(message), "ok"))
         while len(self._came) > _MOST_RESULTS:
             del self._came[next(iter(self._came))]
+
+    def given(self, caller: ProgramRun, iteration: int, after: Exchange, text: str) -> None:
+        """Note the result of a call; conversations that it holds the answer of are nested there.
+
+        Args:
+            caller: the conversation with the call.
+            iteration: its iteration with the call.
+            after: the request that was answered with the call.
+            text: text of the result.
+        """
+        numbers = range(after.number + 1, caller.latest.number)
+        result = _Result(caller, iteration, numbers, text)
+        self._given.append(result)
+        for each in tuple(self._alone):
+            self._nest(each, result)
+
+    def replied(self, conversation: ProgramRun) -> None:
+        """Note a reply in a conversation, which may be the result of another one's call."""
+        if conversation.caller:
+            return
+        self._alone.pop(conversation, None)
+        self._alone[conversation] = None
+        if len(self._alone) > _MOST_ALONE:
+            del self._alone[next(iter(self._alone))]
+        for each in self._given:
+            self._nest(conversation, each)
+
+    def _nest(self, conversation: ProgramRun, result: _Result) -> None:
+        """Nest a conversation in the call whose result it answered while the call waited."""
+        ends = conversation.first_number, conversation.latest.number
+        if conversation.caller or not all(each in result.numbers for each in ends):
+            return
+        for said in conversation.said:
+            if said == result.text or (len(said) >= _SHORTEST and said in result.text):
+                self._alone.pop(conversation, None)
+                conversation.nest(result.caller, result.iteration)
+                return
 
     def waited(self, call_id: str, after: Exchange) -> asyncio.Future[ToolOutcome]:
         """Return a future of a call's result, which arrives in a request after the given one."""

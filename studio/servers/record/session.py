@@ -2,9 +2,11 @@
 
 import asyncio
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
+from typing import NamedTuple
 
 from studio.application.run.start.session import Ended, RunSession
 from studio.application.words import tr
@@ -30,14 +32,16 @@ from studio.core.agent.values.options import RunOptions
 from studio.core.masking.masker import Masker
 from studio.core.runs.codec import JournalError
 from studio.core.runs.store import RunStore
+from studio.core.text.amounts import shortened
 from studio.servers.record.answers import set_options
 from studio.servers.record.child import run_child
+from studio.servers.record.exchange import Exchange
 from studio.servers.record.faults import faults_of
 from studio.servers.record.program_run import ProgramRun
 from studio.servers.record.proxy import RecorderProxy, Recording, upstreams_of
-from studio.servers.record.replay import change_since
+from studio.servers.record.replay import Decision, Replay, change_since, recorded_calls
 
-__all__ = ("ProgramSession", "WantedRecording", "WindowRecording", "faults_of")
+__all__ = ("Asked", "Decision", "ProgramSession", "WantedRecording", "WindowRecording", "faults_of")
 
 _REPLY_EDITS = (EditReply, CallEdited, AnswerEdited)
 _POSSIBLE = (
@@ -55,6 +59,9 @@ _POSSIBLE = (
     ),
 )
 """Commands for the run of a program; the program itself decides what is requested next."""
+
+_MOST_SAID = 300
+"""Maximum length of the message that is shown with a question, in characters."""
 
 _MOST_OUTPUT = 4_000
 """Maximum size of the program's last output that is kept, in bytes."""
@@ -79,8 +86,33 @@ class WantedRecording:
     steps: bool = False
     """Whether each conversation pauses before its first request."""
 
+    replays: str = ""
+    """Run of the recording that answers in place of the models; empty for none."""
+
     faults: str = ""
     """Faults to inject, one for each request from the first."""
+
+
+def refusal_for(conversation: ProgramRun, commands: Sequence[Command]) -> str:
+    """Return the reason why a program's run does not take commands; empty if it takes them."""
+    if not all(isinstance(each, _POSSIBLE) for each in commands):
+        return tr("The program decides what to request and call next: edit what it gets instead.")
+    if conversation.exchange.is_answered and any(isinstance(e, _REPLY_EDITS) for e in commands):
+        return tr("The program has this reply already: set a breakpoint, or step from its request.")
+    return ""
+
+
+class Asked(NamedTuple):
+    """A request that is not the recorded one, for the user to answer."""
+
+    words: str
+    """The first difference."""
+
+    said: str
+    """Last message of the request."""
+
+    decide: Callable[[Decision], object]
+    """Called with the user's decision, in any thread."""
 
 
 class ProgramSession(RunSession):
@@ -124,22 +156,25 @@ class ProgramSession(RunSession):
         if any(isinstance(each, StopRun) for each in commands):
             self._stop()
             return ""
-        if not all(isinstance(each, _POSSIBLE) for each in commands):
-            return tr(
-                "The program decides what to request and call next: edit what it gets instead."
-            )
+        if refusal := refusal_for(self._conversation, commands):
+            return refusal
         for each in commands:
             if isinstance(each, SetOptions) and (
                 fault := set_options(self._conversation.exchange, each.text)
             ):
                 return fault
         commands = tuple(each for each in commands if not isinstance(each, SetOptions))
-        is_late = self._conversation.exchange.is_answered
-        if is_late and any(isinstance(each, _REPLY_EDITS) for each in commands):
-            return tr(
-                "The program has this reply already: set a breakpoint, or step from its request."
-            )
         return await super().send(*commands)
+
+
+def _replayed(replay: Replay, count: int) -> Iterator[str]:
+    """Yield how the requests of a program were answered from a recording."""
+    answered = tr("{done} of {count} calls were answered from the recording.")
+    yield answered.format(done=count - replay.left, count=count)
+    if replay.difference:
+        yield tr("First difference: {difference}").format(difference=replay.difference)
+    for other in dict.fromkeys(replay.others):
+        yield tr("Not in the recording: {request}").format(request=other)
 
 
 class WindowRecording:
@@ -152,6 +187,7 @@ class WindowRecording:
         store: RunStore | None,
         began: Callable[[ProgramSession], None],
         listens: Callable[[str], None],
+        asks: Callable[[Asked], None],
     ) -> None:
         """Create the recording; `serve` starts it.
 
@@ -162,6 +198,7 @@ class WindowRecording:
             began: called with each new conversation, in the loop's thread.
             listens: called with the variables for a program that is started elsewhere, one per
                 line.
+            asks: called with a request that a replayed recording does not answer.
         """
         self._wanted, self._store = wanted, store
         self._masker = Masker(os.environ)
@@ -170,7 +207,8 @@ class WindowRecording:
         )
         """The conversations."""
         self.recording.faults.extend(faults_of(wanted.faults))
-        self._began, self._listens = began, listens
+        self._began, self._listens, self._asks = began, listens, asks
+        self._one_question = asyncio.Lock()
         self._sessions: dict[ProgramRun, ProgramSession] = {}
         self._serving: asyncio.Task[str] | None = None
         self._said = b""
@@ -199,7 +237,13 @@ class WindowRecording:
             return tr("Stopped.")
 
     async def _serve(self) -> str:
-        proxy = RecorderProxy(upstreams_of(os.environ, self._wanted.to), self.recording)
+        replay, count = None, 0
+        if self._wanted.replays and self._store is not None:
+            calls = await asyncio.to_thread(recorded_calls, self._store, self._wanted.replays)
+            count = len(calls)
+            replay = Replay(calls, self._masker, on_difference="answer", ask_user=self._ask)
+        upstreams = upstreams_of(os.environ, self._wanted.to)
+        proxy = RecorderProxy(upstreams, replay or self.recording)
         async with proxy.serving(self._wanted.port):
             try:
                 if not self._wanted.program:
@@ -212,9 +256,11 @@ class WindowRecording:
                     said=self._hear,
                 )
             finally:
+                if replay is not None:
+                    replay.close()
                 await self.recording.close()
         last = self._masker.mask(self._said.decode("utf-8", "replace")).strip().splitlines()
-        change = await asyncio.to_thread(self._change)  # it opens the journals of two recordings
+        change = _replayed(replay, count) if replay else await asyncio.to_thread(self._change)
         return "\n".join((tr("Exit code {code}.").format(code=code), *last[-3:], *change))
 
     def _change(self) -> tuple[str, ...]:
@@ -228,6 +274,20 @@ class WindowRecording:
             return (tr("The requests are equal to those of the previous recording."),)
         words = tr("Call {number} differs from the previous recording: {difference}")
         return (words.format(number=change.number, difference=change.words),)
+
+    async def _ask(self, exchange: Exchange, words: str) -> Decision:
+        """Ask the user how to answer a request, one request at a time."""
+        loop = asyncio.get_running_loop()
+        async with self._one_question:
+            decided: asyncio.Future[Decision] = loop.create_future()
+
+            def decide(decision: Decision) -> None:
+                if not decided.done():
+                    decided.set_result(decision)
+
+            said = shortened(exchange.said, _MOST_SAID)
+            self._asks(Asked(words, said, partial(loop.call_soon_threadsafe, decide)))
+            return await decided
 
     def _hear(self, piece: bytes) -> None:
         self._said = (self._said + piece)[-_MOST_OUTPUT:]

@@ -5,7 +5,9 @@ from __future__ import annotations
 import shlex
 import shutil
 import sys
+from collections.abc import Iterator
 from concurrent.futures import Future
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,8 +19,9 @@ from PySide6.QtWidgets import QDialog, QDialogButtonBox, QWidget
 from studio.application.words import tr
 from studio.core.agent.values.options import RunOptions
 from studio.core.models.base import ModelError
-from studio.core.runs.store import RunStore
-from studio.ui.parts.fields import FieldForm
+from studio.core.runs.rows import RECORDING
+from studio.core.runs.store import RunFilter, RunStore
+from studio.ui.parts.fields import Choices, FieldForm, ask_text
 from studio.ui.parts.kit import column_of, resize_within_screen, toned_label
 from studio.ui.window.parts import WindowParts
 from studio.viewmodels.app.background import Background
@@ -26,21 +29,36 @@ from studio.viewmodels.app.notifications import NotificationAction
 from studio.viewmodels.run.controller import RunController
 
 if TYPE_CHECKING:
-    from studio.servers.record.session import ProgramSession, WantedRecording, WindowRecording
+    from studio.servers.record.session import (
+        Asked,
+        ProgramSession,
+        WantedRecording,
+        WindowRecording,
+    )
 
 
-_OTHERS = ("folder", "to", "port", "faults", "steps")
+_OTHERS = ("folder", "to", "port", "replays", "faults", "steps")
 """Fields besides the command, by attribute name."""
 
 
 class RecordDialog(QDialog):
     """Asks for the program to record, or for the port if the program is started elsewhere."""
 
-    def __init__(self, last: WantedRecording, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, last: WantedRecording, parent: QWidget | None = None, replays: Choices = ()
+    ) -> None:
+        """Create the dialog.
+
+        Args:
+            last: values of the fields at first.
+            parent: the widget it belongs to.
+            replays: a run of each recording that can answer in place of the models.
+        """
         super().__init__(parent)
         self.wanted = last
         """The user's input, after the dialog is accepted."""
-        self.form = FieldForm("recording")
+        models = ("", tr("of the models"))
+        self.form = FieldForm("recording", choices={"replays": (models, *replays)})
         values = {key: getattr(last, key) for key in _OTHERS}
         self.form.set_values({"program": shlex.join(last.program), **values})
         self.problem = toned_label("error", wraps=True)
@@ -127,9 +145,22 @@ class Recordings(QObject):
         if self._last is None:
             roots = self._window.files.roots
             self._last = WantedRecording((), str(roots[0]) if roots else "")
-        dialog = RecordDialog(self._last, self._window.widget)
+        dialog = RecordDialog(self._last, self._window.widget, tuple(self.replays()))
         if dialog.exec() == QDialog.DialogCode.Accepted:
             self.start(dialog.wanted)
+
+    def replays(self) -> Iterator[tuple[str, str]]:
+        """Yield a run of each of the last recordings, with words for it."""
+        from studio.application.history.rows import when
+
+        seen, now = set[str](), datetime.now().astimezone()
+        for run in self._store.runs(RunFilter()) if self._store is not None else ():
+            tag = run.shared_tag(RECORDING)
+            if tag and tag not in seen:
+                seen.add(tag)
+                words = tr("of the recording of {program}, {time}")
+                program = run.prompt.rpartition(" ")[0]
+                yield run.id, words.format(program=program, time=when(run.started, now))
 
     def start(self, wanted: WantedRecording) -> None:
         """Record a program."""
@@ -143,10 +174,13 @@ class Recordings(QObject):
             self._store,
             lambda session: post(partial(self._join, session)),
             lambda addresses: post(partial(self._tell_addresses, addresses)),
+            lambda asked: post(partial(self._ask_for_answer, asked)),
         )
         self._background.start(recording.serve(), self._on_end)
         if wanted.program:
             words = tr("The program is being recorded: its first call opens as a run.")
+            if wanted.replays:
+                words = tr("The recording answers the program's calls; nothing is sent.")
             self._window.messages.say("info", words, offers=(self._offer_stop(),), key="record")
 
     def stop(self) -> None:
@@ -184,10 +218,33 @@ class Recordings(QObject):
         words = tr("Start the program with these variables; it is recorded until you stop it.")
         self._window.messages.say("info", words, addresses, offers=offers, key="record")
 
+    def _ask_for_answer(self, asked: Asked) -> None:
+        """Offer the answers to a request that the recording does not hold."""
+        from studio.servers.record.session import Decision
+
+        def answer(text: str) -> None:
+            asked.decide(Decision("answer", text))
+
+        def write() -> None:
+            ask_text(self._window.widget, tr("Answer the request"), tr("Answer"), "", answer)
+
+        offers = (
+            NotificationAction(
+                tr("Take the next recorded answer"), partial(asked.decide, Decision("take"))
+            ),
+            NotificationAction(tr("Ask the model"), partial(asked.decide, Decision("ask"))),
+            NotificationAction(tr("Answer myself…"), write),
+            NotificationAction(tr("Refuse it"), partial(asked.decide, Decision("refuse"))),
+        )
+        words = tr("The program asks something else than in the recording.")
+        hint = f"{asked.words}\n{asked.said}"
+        self._window.messages.say("warning", words, hint, offers=offers, key="answer")
+
     def _on_end(self, future: Future[str]) -> None:
         self._recording = None
+        self._window.messages.withdraw("answer")
         error = None if future.cancelled() else future.exception()
-        if isinstance(error, ModelError | OSError | ValueError):
+        if isinstance(error, ModelError | OSError | ValueError | LookupError):
             self._window.messages.say(
                 "error", tr("The program cannot be recorded."), str(error), key="record"
             )
@@ -196,5 +253,7 @@ class Recordings(QObject):
         words = tr("The recording has ended: {count} conversations.").format(count=count)
         if count == 1:
             words = tr("The recording has ended: 1 conversation.")
+        if self._last is not None and self._last.replays:
+            words = tr("The replay has ended.")
         ended = "" if future.cancelled() else future.result()
         self._window.messages.say("info", words, ended, key="record")

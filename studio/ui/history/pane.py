@@ -398,7 +398,7 @@ class HistoryPane(QtWidgets.QWidget):
         for by in GROUP_NAMES:
             self.groups.addItem(group_name(by), by)
         self.groups.setAccessibleName(tr("Groups of runs"))
-        self.groups.setToolTip(tr("Group runs by prompt, model or day"))
+        self.groups.setToolTip(tr("Group runs by prompt, model, day or recording"))
         self.ends.setAccessibleName(tr("Status of the run"))
         self.open_button.setEnabled(False)
         self.compare_button.setEnabled(False)

@@ -30,6 +30,22 @@ def test_runs_stand_below_the_head_of_what_they_have_in_common() -> None:
     assert _listed("day") == ["[today]", "a", "[22 Nov 2026]", "b", "c"]
 
 
+def test_the_runs_of_a_recording_are_nested_by_their_calls() -> None:
+    tags = {"one": (), "two": ("called by four@2",), "three": ("called by two@1",), "four": ()}
+    runs = [RunSummary(name, tags=("recording x", *tags[name])) for name in tags]
+    runs += [RunSummary("u", tags=("called by v@1",)), RunSummary("v", tags=("called by u@1",))]
+    rows = grouped([row_of(run, NOW) for run in runs], "recording", (), NOW)
+    assert [(row.run.id, row.cells[0]) for row in rows if row.group is None] == [
+        ("one", "(unnamed)"),
+        ("four", "(unnamed)"),
+        ("two", "↳ (unnamed)"),
+        ("three", "↳ ↳ (unnamed)"),
+        ("u", "(unnamed)"),
+        ("v", "↳ (unnamed)"),
+    ]
+    assert [row.group for row in rows if row.group] == ["recording x", "(no recording)"]
+
+
 def test_a_closed_group_shows_its_head_alone() -> None:
     assert _listed("prompt", "Agent") == ["[Agent]", "[Chat]", "b"]
 

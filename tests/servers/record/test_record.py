@@ -36,6 +36,7 @@ from studio.core.masking.redact import DOTS
 from studio.core.models.remote.model import RemoteModel
 from studio.core.models.secrets import Secret
 from studio.core.prompty.document import Message, TextPart
+from studio.core.runs.rows import CALLED
 from studio.core.runs.store import RunStore
 from studio.core.wire.reply import Reply
 from studio.servers.record import proxy
@@ -49,6 +50,8 @@ from tests.application.run.test_text import KEY, as_sent, plan_of
 from tests.support import patience
 from tests.support.chat_server import (
     Answer,
+    ChatServer,
+    chat_server,
     chunk,
     cut_body,
     events,
@@ -82,7 +85,9 @@ def store(tmp_path: Path) -> Iterator[RunStore]:
 class Recorded:
     """A proxy that runs, and what it has recorded."""
 
-    def __init__(self, server: WireServer, store: RunStore, options: RunOptions) -> None:
+    def __init__(
+        self, server: WireServer | ChatServer, store: RunStore, options: RunOptions
+    ) -> None:
         self.changed = asyncio.Event()
         self.recording = Recording(
             ["agent.py"], Masker(), options, store, lambda _lane, _event: self.changed.set()
@@ -131,7 +136,7 @@ class Recorded:
 
 @asynccontextmanager
 async def recorded(
-    server: WireServer, store: RunStore, options: RunOptions = HEADLESS
+    server: WireServer | ChatServer, store: RunStore, options: RunOptions = HEADLESS
 ) -> AsyncIterator[Recorded]:
     made = Recorded(server, store, options)
     async with made.proxy.serving():
@@ -651,6 +656,46 @@ async def test_a_result_that_came_before_its_call_is_not_the_calls(
         assert lane.run.state.step.calls[0].observation is None
 
 
+@pytest.mark.parametrize(
+    ("answer", "result", "is_nested"),
+    [
+        ("lamp: 7", "lamp: 7", True),
+        ("7", "7", True),
+        ("lamp: 7", "Done. Result:\nlamp: 7", True),
+        ("7", "Done. Result:\nlamp: 7", False),
+        ("lamp: 7", "desk: 2", False),
+    ],
+)
+async def test_a_conversation_is_nested_in_the_call_whose_result_is_its_answer(
+    store: RunStore, answer: str, result: str, *, is_nested: bool
+) -> None:
+    """One that was there before the call, and one after the result, are not nested."""
+    asks = {"role": "assistant", "tool_calls": [_called("call_1", "ask_clerk")]}
+    first = [{"role": "user", "content": "Two lamps?"}]
+    second = [*first, asks, {"role": "tool", "tool_call_id": "call_1", "content": result}]
+    with chat_server() as server:
+        server.always(json_body(_said({"role": "assistant", "content": answer})))
+        async with recorded(server, store) as at:
+            await at.post(chat("Before"))
+            server.script(json_body(_said(asks)))
+            await at.post({**ASK, "messages": first})
+            await at.post(chat("Stock?"))
+            await at.post({**ASK, "messages": second})
+            await at.post(chat("After"))
+            before, caller, clerk, after = [(await at.over(n)).setup.run for n in range(4)]
+    tags = {each.id: each.shared_tag(CALLED) for each in store.runs()}
+    called = f"{CALLED}{caller}@1" if is_nested else ""
+    assert tags == {before: "", caller: "", clerk: called, after: ""}
+
+
+def _called(name: str, tool: str) -> dict[str, Any]:
+    return {"id": name, "type": "function", "function": {"name": tool, "arguments": "{}"}}
+
+
+def _said(message: dict[str, Any]) -> dict[str, Any]:
+    return {"choices": [{"index": 0, "message": message, "finish_reason": "stop"}]}
+
+
 async def test_a_response_goes_on_from_the_one_before(server: WireServer, store: RunStore) -> None:
     ask = {"model": "asked-model", "input": "Where?", "stream": True}
     async with recorded(server, store) as at:
@@ -815,6 +860,11 @@ def calls_body(call: Any) -> dict[str, Any]:
         ({"a": {}}, {"a": {"t": 0}}, "a.t is new: 0"),
         ({"a": 1}, {"a": True}, "a is true: it was 1"),
         ({"a": 1}, {"a": 1.0}, ""),
+        (
+            {"a": f"{'x' * 300} one"},
+            {"a": f"{'x' * 300} two"},
+            f'a is "…{"x" * 39} two": it was "…{"x" * 39} one"',
+        ),
     ],
 )
 def test_the_first_difference_names_its_place(

@@ -5,11 +5,12 @@ from __future__ import annotations
 import gc
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QTimer
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtWidgets import QApplication, QInputDialog, QWidget
 from pytestqt.qtbot import QtBot
 from shiboken6 import isValid
 
@@ -27,6 +28,7 @@ from studio.ui.app.recordings import RecordDialog
 from studio.ui.app.workbench import Workbench
 from studio.ui.base.services import Services
 from studio.ui.run.compare_dialog import RunComparisonDialog
+from studio.viewmodels.app.notifications import Notification
 from tests.cli.test_main import script
 from tests.support.chat_server import ChatServer, chat_server, json_body
 
@@ -196,6 +198,60 @@ def test_a_reply_that_the_program_has_is_edited_no_more(
     assert "has this reply already" in refused[0]
     bench.recordings.stop()
     qtbot.waitUntil(lambda: not bench.run.is_live, timeout=WAIT)
+
+
+@pytest.mark.parametrize(
+    ("offer", "answer", "requests", "differs"),
+    [
+        ("Take the next recorded answer", "Found.", 0, True),
+        ("Ask the model", "Asked now.", 1, True),
+        ("Answer myself…", "My own.", 0, True),
+        ("Refuse it", "HTTP Error 409: Conflict", 0, True),
+        ("", "Found.", 0, False),
+    ],
+)
+def test_a_recording_answers_the_program_in_the_window(
+    bench: Workbench,
+    server: ChatServer,
+    qtbot: QtBot,
+    tmp_path: Path,
+    offer: str,
+    answer: str,
+    requests: int,
+    *,
+    differs: bool,
+) -> None:
+    """The second request is another one; the user decides what answers it."""
+    wanted = program(tmp_path)
+    bench.recordings.start(wanted)
+    qtbot.waitUntil(lambda: last_hint(bench) == "Exit code 0.\nFound.", timeout=WAIT)
+    assert bench.run.state is not None
+    run = bench.run.state.setup.run
+    assert [each for each, _ in bench.recordings.replays()] == [run]
+    server.requests.clear()
+    server.always(json_body(said("Asked now.")))
+    path = tmp_path / "agent.py"
+    if differs:
+        path.write_text(path.read_text().replace("And then?", "And else?"), encoding="utf-8")
+    bench.recordings.start(replace(wanted, replays=run))
+    if differs:
+        qtbot.waitUntil(lambda: bool(asked(bench)), timeout=WAIT)
+        (notice,) = asked(bench)
+        assert notice.hint == ('messages[2].content is "And else?": it was "And then?"\nAnd else?')
+        next(each.act for each in notice.offers if each.title == offer)()
+        if offer == "Answer myself…":
+            (dialog,) = bench.window.findChildren(QInputDialog)
+            dialog.setTextValue(answer)
+            dialog.accept()
+    qtbot.waitUntil(lambda: "answered from the recording" in last_hint(bench), timeout=WAIT)
+    assert answer in last_hint(bench)
+    assert ("First difference: messages[2]" in last_hint(bench)) is differs
+    assert len(server.requests) == requests
+    assert not asked(bench)
+
+
+def asked(bench: Workbench) -> list[Notification]:
+    return [each for each in bench.window.notices.notices if each.key == "answer"]
 
 
 def test_stop_ends_the_program_and_what_it_started(
