@@ -22,6 +22,7 @@ from studio.core.agent.values.step import PausePoint
 from studio.core.wire.request import Provider
 from studio.servers.mcp.live_runs import LiveRun, LiveRuns, wish_for
 from studio.servers.mcp.served_folder import ServedFolder, UserConsent, ask, needs
+from studio.servers.record.session import refusal_for
 
 # Common parameters and results of the tools, with their descriptions for clients.
 
@@ -157,7 +158,7 @@ def _add_start(server: MCPServer, folder: ServedFolder, runs: LiveRuns) -> None:
         """Start a run in the debugger; it pauses before its first request."""
         needs(consent)
         wish = wish_for(folder, file, inputs, connection, model)
-        made = _breakpoints(breakpoints or [])
+        made = breakpoints_of(breakpoints or [])
         live = await runs.begin(replace(wish, breakpoints=made, stops_first=True))
         await live.settle(wait)
         wrong = _problems(live.run.state, made)
@@ -178,7 +179,12 @@ def ask_to_send(
     return ask(folder, context, question)
 
 
-def _breakpoints(wanted: list[str | Break]) -> tuple[Breakpoint, ...]:
+def breakpoints_of(wanted: list[str | Break]) -> tuple[Breakpoint, ...]:
+    """Return the breakpoints that a tool's caller wants.
+
+    Raises:
+        ToolError: one of them cannot be read.
+    """
     try:
         return tuple(_breakpoint(each, number) for number, each in enumerate(wanted, 1))
     except CommandError as error:
@@ -254,7 +260,7 @@ def _add_moves(server: MCPServer, runs: LiveRuns) -> None:
         live = runs.get(run)
         gate = live.run.gate
         if set is not None:
-            made = _breakpoints(set)
+            made = breakpoints_of(set)
             if wrong := _problems(live.run.state, made):
                 raise ToolError(" ".join(wrong))
             gate.options = replace(gate.options, breakpoints=made)
@@ -277,6 +283,8 @@ def _add_moves(server: MCPServer, runs: LiveRuns) -> None:
 
 async def _send(runs: LiveRuns, name: str, command: Command, wait: float) -> Answer:
     live = runs.own(name)
+    if live.program is not None and (why := refusal_for(live.program, (command,))):
+        raise ToolError(why)
     try:
         live.run.send(command)
     except NotAllowedError as error:
@@ -366,6 +374,8 @@ def _add_fork(server: MCPServer, folder: ServedFolder, runs: LiveRuns) -> None:
         at = PausePoint.of(place)
         if at is None:
             raise ToolError(f"{place!r} is not a pause point.")
+        if runs.holds(run) and runs.get(run).program is not None:
+            raise ToolError("A program has this run: stop the recording, then fork it with `file`.")
         if file:
             wish = wish_for(folder, file, None, connection, model)
             live = await runs.fork(run, step, at, wish)

@@ -42,6 +42,7 @@ from studio.core.tools.source import ToolSourceError
 from studio.core.wire.reply import Reply
 from studio.core.wire.wire_call import CallLookup, WireCall
 from studio.servers.mcp.served_folder import ServedFolder, checked_inputs
+from studio.servers.record.program_run import ProgramRun
 
 _CHOICES = {
     "approval": "The call waits for the user: `allow` asks; `edit` rejects it or gives its result.",
@@ -293,13 +294,16 @@ class LiveRun:
     opened: AsyncExitStack
     """Resources of the run (tools and model client), closed with it."""
 
-    choice: ModelChoice
-    """Model and connection at the start of the run."""
+    choice: ModelChoice | None
+    """Model and connection at the start of the run; None if a program chooses them."""
+
+    program: ProgramRun | None = None
+    """Conversation of a recorded program; None for a run of this server."""
 
     changed: asyncio.Event = field(default_factory=asyncio.Event)
     """Set on each event of the run."""
 
-    task: asyncio.Task[RunState] | None = None
+    task: asyncio.Task[RunState] | asyncio.Task[None] | None = None
     """Task that drives the run."""
 
     fault: str = ""
@@ -315,7 +319,7 @@ class LiveRun:
     def is_working(self) -> bool:
         """Whether the run is currently in progress."""
         task = self.task
-        if task is None or task.done():
+        if task is None or task.done() or (self.program is not None and self.run.state.is_over):
             return False
         stands = self.run.state.pause is not None and self.run.state.place is not None
         return self.run.is_working or not stands
@@ -416,12 +420,19 @@ class LiveRuns:
         )
         if tree.forks:
             found |= {"branch": tree.branch, "branches": sorted(tree.ends)}
-        found["connection"] = live.choice.connection.name
-        if known is NO_ANSWER:
-            found["chosen"] = choice_words(live.choice)
+        if live.choice is not None:
+            found["connection"] = live.choice.connection.name
+            if known is NO_ANSWER:
+                found["chosen"] = choice_words(live.choice)
         if live.fault:
             found |= {"status": "failed", "fault": live.fault}
         return masked(found, self._folder.secrets.masker)
+
+    def adopt(self, program: ProgramRun, task: asyncio.Task[None]) -> None:
+        """Drive a conversation of a recorded program until its task ends."""
+        name = program.run.state.setup.run
+        self._runs[name] = LiveRun(program.run, AsyncExitStack(), None, program, task=task)
+        task.add_done_callback(lambda _: self._runs.pop(name, None))
 
     async def begin(self, wish: RunWish) -> LiveRun:
         """Start a run.
@@ -545,8 +556,9 @@ class LiveRuns:
         return live
 
     async def _make_room(self) -> None:
-        over = [run for run, live in self._runs.items() if live.run.state.is_over]
-        while len(self._runs) >= _MOST:
+        own = {run: live for run, live in self._runs.items() if live.program is None}
+        over = [run for run, live in own.items() if live.run.state.is_over]
+        for _ in range(len(own) - _MOST + 1):
             if not over:
                 raise ToolError(f"{_MOST} runs are paused; stop one first.")
             await self._runs.pop(over.pop(0)).close()

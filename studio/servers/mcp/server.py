@@ -62,6 +62,7 @@ from studio.servers.mcp.debug_tools import OUTWARD, Answer, add_debug_tools, ask
 from studio.servers.mcp.experiment_tools import add_experiment_tools
 from studio.servers.mcp.live_runs import LiveRuns, wish_for
 from studio.servers.mcp.prompt_tools import add_prompt_tools
+from studio.servers.mcp.record_tool import ProgramRecording, add_record_tool
 from studio.servers.mcp.served_folder import ServedFolder, UserConsent, needs
 from studio.servers.mcp.state_tools import add_state_tools
 
@@ -273,8 +274,9 @@ Prompt Studio works on .prompty files in one folder. `check` finds their problem
 the fixes; `messages` and `request` show exactly what a model would get, and `explain_value` which \
 text of the file made a piece of it. `start`, `step`, `continue`, `evaluate`, `edit` and `fork` \
 are a debugger for prompts and agents: each answer holds what is new, `state` with `whole` all. \
-`experiment_run` proves a change. What leaves the machine, and each tool call that needs approval, \
-is asked of the user. Every run stands in the history of the Prompt Studio window."""
+`record` is one for any program; `experiment_run` proves a change. What leaves the machine, \
+and each tool call that needs approval, is asked of the user. Every run stands in the history of \
+the Prompt Studio window."""
 
 LOOPBACK = "127.0.0.1"
 """The only address that the server listens on."""
@@ -306,6 +308,8 @@ class StudioServer(MCPServer[Any]):
         add_debug_tools(self, folder, self._runs)
         add_state_tools(self, folder, self._runs)
         add_experiment_tools(self, folder)
+        self._recording = ProgramRecording(folder, self._runs)
+        add_record_tool(self, folder, self._recording)
         self._own = frozenset(tool.name for tool in self._tool_manager.list_tools())
         self._prompts: list[str] = []
         self.completion()(self._propose)  # type: ignore[no-untyped-call]
@@ -398,6 +402,7 @@ class StudioServer(MCPServer[Any]):
 
     async def close(self) -> None:
         """Stop all runs and close what was opened."""
+        await self._recording.stop()
         await self._runs.close()
         await self._folder.close()
 
