@@ -368,7 +368,7 @@ def test_a_run_goes_on_from_a_request_with_the_prompt_as_it_is_now(
     qtbot.waitUntil(lambda: bench.run.slots.prompt == str(path) and page.document is not None)
     with qtbot.waitSignal(bench.run.sessions.ended, timeout=WAIT):
         bench.run_coordinator.start(False)
-    assert sent(bench) == "Unchanged"
+    assert sent(bench) == "As it was"
     at = page.editor.text().index("was")
     page.editor.apply_edits([TextEdit(Span(at, at + 3), "is now")])
     with qtbot.waitSignal(bench.run.compared, timeout=WAIT):
