@@ -194,6 +194,10 @@ Mit der rechten Maustaste: Haltepunkt setzen oder bis hierher ausführen.</trans
       <translation>(kein Modell)</translation>
     </message>
     <message>
+      <source>(no recording)</source>
+      <translation>(keine Aufzeichnung)</translation>
+    </message>
+    <message>
       <source>(no tag)</source>
       <translation>(ohne Gruppe)</translation>
     </message>
@@ -1083,6 +1087,10 @@ Mit der rechten Maustaste: Haltepunkt setzen oder bis hierher ausführen.</trans
       <translation>Antwort der Attrappe</translation>
     </message>
     <message>
+      <source>Answer the request</source>
+      <translation>Die Anfrage beantworten</translation>
+    </message>
+    <message>
       <source>Answer, messages, request</source>
       <translation>Antwort, Nachrichten, Anfrage</translation>
     </message>
@@ -1093,6 +1101,10 @@ Mit der rechten Maustaste: Haltepunkt setzen oder bis hierher ausführen.</trans
     <message>
       <source>Answered by</source>
       <translation>Beantwortet von</translation>
+    </message>
+    <message>
+      <source>Answers</source>
+      <translation>Antworten</translation>
     </message>
     <message>
       <source>Answers differ</source>
@@ -1267,6 +1279,10 @@ Mit der rechten Maustaste: Haltepunkt setzen oder bis hierher ausführen.</trans
       <translation>Fragen auf</translation>
     </message>
     <message>
+      <source>Ask the model</source>
+      <translation>Das Modell fragen</translation>
+    </message>
+    <message>
       <source>Ask the next question in this thread.</source>
       <translation>Die nächste Frage in diesem Gespräch stellen.</translation>
     </message>
@@ -1413,6 +1429,10 @@ Mit der rechten Maustaste: Haltepunkt setzen oder bis hierher ausführen.</trans
     <message>
       <source>By prompt</source>
       <translation>Nach Prompt</translation>
+    </message>
+    <message>
+      <source>By recording</source>
+      <translation>Nach Aufzeichnung</translation>
     </message>
     <message>
       <source>By tag</source>
@@ -2819,6 +2839,10 @@ Mit der rechten Maustaste: Haltepunkt setzen oder bis hierher ausführen.</trans
       <translation>Verwendungen suchen …</translation>
     </message>
     <message>
+      <source>First difference: {difference}</source>
+      <translation>Erster Unterschied: {difference}</translation>
+    </message>
+    <message>
       <source>First letter in capitals</source>
       <translation>Erster Buchstabe groß</translation>
     </message>
@@ -3125,8 +3149,8 @@ zu  {after}</translation>
       <translation>Google Gemini</translation>
     </message>
     <message>
-      <source>Group runs by prompt, model or day</source>
-      <translation>Läufe nach Prompt, Modell oder Tag zusammenstellen</translation>
+      <source>Group runs by prompt, model, day or recording</source>
+      <translation>Läufe nach Prompt, Modell, Tag oder Aufzeichnung gruppieren</translation>
     </message>
     <message>
       <source>Groups of runs</source>
@@ -4597,6 +4621,10 @@ zu  {after}</translation>
       <translation>Nicht im Prompt geschrieben: die Form der Anfrage oder die der Verbindung.</translation>
     </message>
     <message>
+      <source>Not in the recording: {request}</source>
+      <translation>Nicht in der Aufzeichnung: {request}</translation>
+    </message>
+    <message>
       <source>Not planned.</source>
       <translation>Nicht geplant.</translation>
     </message>
@@ -5575,6 +5603,10 @@ zu  {after}</translation>
     <message>
       <source>Refusal</source>
       <translation>Ablehnung</translation>
+    </message>
+    <message>
+      <source>Refuse it</source>
+      <translation>Ablehnen</translation>
     </message>
     <message>
       <source>Refused: {reasons}</source>
@@ -6911,6 +6943,10 @@ zu  {after}</translation>
       <translation>Stichwörter, durch Kommas getrennt</translation>
     </message>
     <message>
+      <source>Take the next recorded answer</source>
+      <translation>Die nächste aufgezeichnete Antwort nehmen</translation>
+    </message>
+    <message>
       <source>Takes effect after a restart.</source>
       <translation>Wirkt nach einem Neustart.</translation>
     </message>
@@ -7467,6 +7503,10 @@ zu  {after}</translation>
       <translation>Der Preis von {model!r} ist nicht bekannt, darum kann ein Geldbetrag nicht eingehalten werden. Geben Sie den Preis in der Verbindung ein, oder setzen Sie eine Grenze für Tokens.</translation>
     </message>
     <message>
+      <source>The program asks something else than in the recording.</source>
+      <translation>Das Programm fragt etwas anderes als in der Aufzeichnung.</translation>
+    </message>
+    <message>
       <source>The program cannot be recorded.</source>
       <translation>Das Programm kann nicht aufgezeichnet werden.</translation>
     </message>
@@ -7559,6 +7599,10 @@ zu  {after}</translation>
       <translation>Der Filter des Anbieters hat die Antwort gekürzt</translation>
     </message>
     <message>
+      <source>The recording answers the program's calls; nothing is sent.</source>
+      <translation>Die Aufzeichnung beantwortet die Aufrufe des Programms; nichts wird gesendet.</translation>
+    </message>
+    <message>
       <source>The recording has ended: 1 conversation.</source>
       <translation>Die Aufzeichnung ist beendet: 1 Gespräch.</translation>
     </message>
@@ -7569,6 +7613,10 @@ zu  {after}</translation>
     <message>
       <source>The recording has ended; the run is not changed.</source>
       <translation>Die Aufzeichnung ist beendet; der Lauf bleibt, wie er ist.</translation>
+    </message>
+    <message>
+      <source>The replay has ended.</source>
+      <translation>Das Abspielen ist zu Ende.</translation>
     </message>
     <message>
       <source>The replay is identical to the run.</source>
@@ -9135,8 +9183,8 @@ zu  {after}</translation>
       <translation>Ihr Text ist sicher. Bitte melden Sie dies mit der Datei: {name}.</translation>
     </message>
     <message>
-      <source>`echo` invents nothing.</source>
-      <translation>`echo` erfindet nichts.</translation>
+      <source>`echo` cannot create cases.</source>
+      <translation>`echo` kann keine Fälle anlegen.</translation>
     </message>
     <message>
       <source>`echo` is not a judge.</source>
@@ -9963,6 +10011,14 @@ zu  {after}</translation>
       <translation>nirgends</translation>
     </message>
     <message>
+      <source>of the models</source>
+      <translation>der Modelle</translation>
+    </message>
+    <message>
+      <source>of the recording of {program}, {time}</source>
+      <translation>der Aufzeichnung von {program}, {time}</translation>
+    </message>
+    <message>
       <source>one of </source>
       <translation>eines von </translation>
     </message>
@@ -10785,6 +10841,10 @@ zu  {after}</translation>
     <message>
       <source>{done} of {count} are in</source>
       <translation>{done} von {count} sind da</translation>
+    </message>
+    <message>
+      <source>{done} of {count} calls were answered from the recording.</source>
+      <translation>{done} von {count} Aufrufen wurden aus der Aufzeichnung beantwortet.</translation>
     </message>
     <message>
       <source>{done} of {size} MB</source>

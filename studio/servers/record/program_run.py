@@ -227,8 +227,7 @@ class ProgramRun:
         for name, future in self._open.items():
             if future.done():
                 continue
-            found = self._result_in(exchange, name)
-            if found is None:
+            if (found := self._result_in(exchange, name)) is None:
                 words = "The program's next request contains no result of this call."
                 future.set_result(ToolOutcome(words, "error"))
             else:
@@ -530,8 +529,7 @@ def _asked(call: Call) -> ToolCall:
 
 
 def _last_words(exchange: Exchange) -> str:
-    said = (each.text for each in reversed(exchange.messages) if each.role == "user")
-    return next(said, "")
+    return next((each.text for each in reversed(exchange.messages) if each.role == "user"), "")
 
 
 def _looked_up(message: Message, pairs: Sequence[tuple[Message, Message]]) -> Message:

@@ -5,7 +5,6 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
 from typing import NamedTuple
 
 from studio.application.run.start.session import Ended, RunSession
@@ -286,7 +285,7 @@ class WindowRecording:
                     decided.set_result(decision)
 
             said = shortened(exchange.said, _MOST_SAID)
-            self._asks(Asked(words, said, partial(loop.call_soon_threadsafe, decide)))
+            self._asks(Asked(words, said, lambda each: loop.call_soon_threadsafe(decide, each)))
             return await decided
 
     def _hear(self, piece: bytes) -> None:
