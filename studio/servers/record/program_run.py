@@ -277,7 +277,8 @@ class ProgramRun:
         if self._fresh is not None:  # the request arrived before the run recorded the call
             self._settle(self._fresh)
         outcome = await future
-        self._all_results.given(self, self.run.state.iteration, self.exchange, outcome.text)
+        state, numbers = self.run.state, range(self.exchange.number + 1, self.latest.number)
+        self._all_results.given(f"{state.setup.run}@{state.iteration}", numbers, outcome.text)
         return outcome
 
     @property
@@ -290,9 +291,9 @@ class ProgramRun:
             values = (call.arguments or {}).values()
             yield from (value for value in values if isinstance(value, str))
 
-    def nest(self, caller: "ProgramRun", iteration: int) -> None:
-        """Note the call of another conversation whose result is the answer of this one."""
-        self.caller = f"{caller.run.state.setup.run}@{iteration}"
+    def nest(self, caller: str) -> None:
+        """Take the call of another conversation whose result is the answer of this one."""
+        self.caller = caller
         self._keep_caller()
 
     # Facts ----------------------------------------------------------------------------------------

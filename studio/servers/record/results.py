@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
+from collections.abc import Iterator
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple, Protocol
 
 from studio.core.prompty.document import Message, ToolResultPart
 from studio.core.tools.source import ToolOutcome
 from studio.core.wire.draft import result_id
 from studio.servers.record.exchange import Exchange
-
-if TYPE_CHECKING:
-    from studio.servers.record.program_run import ProgramRun
 
 _MOST_RESULTS = 1_000
 """Maximum number of results that are stored before their runs wait for them."""
@@ -25,14 +23,35 @@ _SHORTEST = 3
 """Characters of an answer that is looked for inside a longer result."""
 
 
+class Conversation(Protocol):
+    """A conversation of the program whose answer may be the result of another one's call."""
+
+    caller: str
+    """Run and iteration of that call, RUN@STEP; empty if there is none."""
+
+    first_number: int
+    """Number of its first request."""
+
+    @property
+    def latest(self) -> Exchange:
+        """Return the newest request."""
+        ...
+
+    @property
+    def said(self) -> Iterator[str]:
+        """Yield the texts of the newest reply."""
+        ...
+
+    def nest(self, caller: str) -> None:
+        """Take the call whose result is the answer of this conversation."""
+        ...
+
+
 class _Result(NamedTuple):
     """A result that a conversation got for one of its calls."""
 
-    caller: ProgramRun
-    """The conversation."""
-
-    iteration: int
-    """Its iteration with the call."""
+    caller: str
+    """Run and iteration of the call, RUN@STEP."""
 
     numbers: range
     """Numbers of the requests between the one with the call and the one with the result."""
@@ -49,7 +68,7 @@ class ProgramResults:
         """The newest results by call id, each with the number of its request."""
         self._waiting: dict[str, list[asyncio.Future[ToolOutcome]]] = {}
         self._given = deque[_Result](maxlen=_MOST_ALONE)
-        self._alone: dict[ProgramRun, None] = {}
+        self._alone: dict[Conversation, None] = {}
         """Conversations with a reply that are no other one's call, as far as is known."""
 
     def take(self, exchange: Exchange) -> None:
@@ -66,22 +85,21 @@ class ProgramResults:
         while len(self._came) > _MOST_RESULTS:
             del self._came[next(iter(self._came))]
 
-    def given(self, caller: ProgramRun, iteration: int, after: Exchange, text: str) -> None:
+    def given(self, caller: str, numbers: range, text: str) -> None:
         """Note the result of a call; conversations that it holds the answer of are nested there.
 
         Args:
-            caller: the conversation with the call.
-            iteration: its iteration with the call.
-            after: the request that was answered with the call.
+            caller: run and iteration of the call, RUN@STEP.
+            numbers: numbers of the requests between the one with the call and the one with the
+                result.
             text: text of the result.
         """
-        numbers = range(after.number + 1, caller.latest.number)
-        result = _Result(caller, iteration, numbers, text)
+        result = _Result(caller, numbers, text)
         self._given.append(result)
         for each in tuple(self._alone):
             self._nest(each, result)
 
-    def replied(self, conversation: ProgramRun) -> None:
+    def replied(self, conversation: Conversation) -> None:
         """Note a reply in a conversation, which may be the result of another one's call."""
         if conversation.caller:
             return
@@ -92,7 +110,7 @@ class ProgramResults:
         for each in self._given:
             self._nest(conversation, each)
 
-    def _nest(self, conversation: ProgramRun, result: _Result) -> None:
+    def _nest(self, conversation: Conversation, result: _Result) -> None:
         """Nest a conversation in the call whose result it answered while the call waited."""
         ends = conversation.first_number, conversation.latest.number
         if conversation.caller or not all(each in result.numbers for each in ends):
@@ -100,7 +118,7 @@ class ProgramResults:
         for said in conversation.said:
             if said == result.text or (len(said) >= _SHORTEST and said in result.text):
                 self._alone.pop(conversation, None)
-                conversation.nest(result.caller, result.iteration)
+                conversation.nest(result.caller)
                 return
 
     def waited(self, call_id: str, after: Exchange) -> asyncio.Future[ToolOutcome]:
