@@ -260,9 +260,8 @@ class ProgramRun:
             for call in step.calls
             if "observation" in call.edited and (result := self._results.get(call.id)) is not None
         ]
-        return events.Rendered(
-            tuple(_looked_up(each, self._edits) for each in self.exchange.messages)
-        )
+        messages = self.exchange.messages
+        return events.Rendered(tuple(_looked_up(each, self._edits) for each in messages))
 
     async def retried(self) -> None:
         """Wait until the program retries a failed request; return at once for the first try."""
