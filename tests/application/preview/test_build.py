@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from studio.application.preview.build import build_preview, keep_last_good, sent_now
+from studio.application.preview.build import build_preview, keep_last_good, sent_now, shown_prompt
 from studio.application.preview.requests import PROVIDERS, count_preview, preview_target, request_of
 from studio.application.preview.variables import PreviewJob, PreviewTarget
 from studio.core.agent.loop.setup import make_setup
@@ -20,6 +20,7 @@ from studio.core.paths import resource
 from studio.core.prompty.document import ToolSpec
 from studio.core.prompty.parse import parse
 from studio.core.text.values import Json
+from studio.core.tools.trust.store import TrustStore
 from studio.core.wire.request import Provider
 
 CHAT = """---
@@ -271,3 +272,16 @@ def test_the_size_is_that_of_the_whole_body(tmp_path: Path) -> None:
     assert request.whole is not None
     sent = json.dumps(request.whole(), ensure_ascii=False, separators=(",", ":"))
     assert request.size == len(sent.encode())
+
+
+def test_the_tools_of_another_file_are_sent_where_its_folder_is_trusted(tmp_path: Path) -> None:
+    tool = {"type": "function", "function": {"name": "find", "parameters": {"type": "object"}}}
+    (tmp_path / "functions.json").write_text(json.dumps([tool]), encoding="utf-8")
+    front = "model:\n  api: chat\n  parameters:\n    tools: ${file:functions.json}\n"
+    document = parse(f"---\n{front}---\nuser:\nHi\n", tmp_path / "a.prompty")
+    preview = build_preview(PreviewJob(document, {}, trusted=True))
+    assert [each.name for each in preview.sent_tools] == ["find"]
+    assert build_preview(PreviewJob(document, {}, trusted=False)).sent_tools == ()
+    trust = TrustStore()
+    trust.trust(tmp_path)
+    assert [each.name for each in shown_prompt(document, {}, None, trust).tools] == ["find"]
