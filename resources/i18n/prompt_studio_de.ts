@@ -3045,6 +3045,10 @@ zu  {after}</translation>
       <translation>{number} von 5 Punkten geben (Alt+{number})</translation>
     </message>
     <message>
+      <source>Go back here</source>
+      <translation>Hierher zurück</translation>
+    </message>
+    <message>
       <source>Go back to the request on a new branch and change it.</source>
       <translation>Zur Anfrage zurückgehen, als neuer Zweig, und sie anders schreiben.</translation>
     </message>
@@ -3111,10 +3115,6 @@ zu  {after}</translation>
     <message>
       <source>Go to the field of {name}</source>
       <translation>Zum Feld von {name}</translation>
-    </message>
-    <message>
-      <source>Go to the newest</source>
-      <translation>Zum Neuesten gehen</translation>
     </message>
     <message>
       <source>Go to the other bracket</source>
@@ -4353,6 +4353,10 @@ zu  {after}</translation>
       <translation>Neue Zeile, oder Zeilen aus einer Tabelle, CSV oder JSON einfügen</translation>
     </message>
     <message>
+      <source>Newest</source>
+      <translation>Zum Neuesten</translation>
+    </message>
+    <message>
       <source>Next</source>
       <translation>Weiter</translation>
     </message>
@@ -4601,8 +4605,8 @@ zu  {after}</translation>
       <translation>Noch keine</translation>
     </message>
     <message>
-      <source>None yet: press F9 in the prompt, or Ctrl+click a node of the diagram.</source>
-      <translation>Noch keine: F9 im Prompt, oder Strg und ein Klick auf einen Zustand.</translation>
+      <source>None yet: F9 in the prompt, or Ctrl+click in the diagram.</source>
+      <translation>Noch keine: F9 im Prompt, oder Strg+Klick im Diagramm.</translation>
     </message>
     <message>
       <source>Not bound</source>
@@ -11568,7 +11572,7 @@ F2 ändert den Wert</translation>
     </message>
     <message>
       <source>✓ The arguments match the tool's schema.</source>
-      <translation>✓ Die Argumente passen zum Schema des Werkzeugs.</translation>
+      <translation>✓ Die Argumente passen zum Schema.</translation>
     </message>
   </context>
 </TS>

@@ -105,7 +105,7 @@ def test_convert_between_protocols(tmp_path: Path, capsys: pytest.CaptureFixture
     assert not has_errors(document)
     assert run_command(["convert", "--protocol", "json_action", "--diff", str(prompt)]) == FINE
     printed = capsys.readouterr()
-    assert "speaks json_action already" in printed.err
+    assert "already uses json_action" in printed.err
     assert printed.out == ""
 
 

@@ -27,7 +27,7 @@ def test_a_given_value_that_nothing_reads_ends_with_2_where_nobody_is_asked(
 ) -> None:
     assert run_command(["run", prompt, "-i", "question=Why?"]) == USAGE
     printed = capsys.readouterr()
-    assert "Nothing reads 'question'. Run anyway?" in printed.err
+    assert "The prompt does not use 'question'. Run anyway?" in printed.err
     assert "fstring-suggested" in printed.err
     assert printed.out == ""
 

@@ -214,7 +214,7 @@ def test_what_a_server_has_beside_its_tools(
     assert said("complete", "greet", "who", "O") == "Oslo\n"
     assert said("prompts", "none", code=USAGE) == ""
     assert run_command(["tools", "resources", str(description)]) == USAGE
-    assert "no MCP server" in capsys.readouterr().err
+    assert "not an MCP server" in capsys.readouterr().err
 
 
 def test_a_pasted_server_is_tried_written_and_sent(
@@ -241,7 +241,7 @@ def test_a_pasted_server_is_tried_written_and_sent(
     assert "not sent" not in said.err
     broken = ["tools", "add", "claude mcp add none -- no-such-program-of-all"]
     assert run_command(broken) == PROBLEMS
-    assert "nothing was written" in capsys.readouterr().err
+    assert "nothing was saved" in capsys.readouterr().err
     assert run_command(["tools", "remove", "weather"]) == FINE
     assert json.loads((folder / ".mcp.json").read_text(encoding="utf-8")) == {"mcpServers": {}}
     assert run_command(["tools", "remove", "weather"]) == USAGE
@@ -365,7 +365,7 @@ def test_an_argument_that_no_operation_has_sends_nothing(
     ("arguments", "said"),
     [
         (["{"], "the arguments are not JSON"),
-        (["[1]"], "one JSON object"),
+        (["[1]"], "must be a JSON object"),
         (["-a", "text"], "'text' is not NAME=VALUE"),
     ],
 )

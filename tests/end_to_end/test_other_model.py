@@ -81,7 +81,7 @@ def test_another_connection_is_asked_about_kept_changed_and_journaled(
     # The toolbar's control: F5 sends nothing, it leads to the question.
     use_model(workbench.connections, "Two")
     assert run.view.choice == "model"
-    assert workbench.window.actions_by_id["run.step"].toolTip().startswith("Run to the next stop")
+    assert workbench.window.actions_by_id["run.step"].toolTip().startswith("Run to the next pause")
     assert _labels(workbench)[:2] == ["Continue with small (One)", "Change to large (Two)"]
     for key in (Qt.Key.Key_F5, Qt.Key.Key_F10, Qt.Key.Key_F11):
         page.editor.setFocus()
@@ -121,7 +121,7 @@ def test_another_connection_is_asked_about_kept_changed_and_journaled(
     press(Qt.Key.Key_F5)
     qtbot.waitUntil(lambda: not run.is_live)
     assert _asked(server) == ["small", "huge"]
-    assert workbench.window.actions_by_id["run.step"].toolTip().startswith("Run to the next stop")
+    assert workbench.window.actions_by_id["run.step"].toolTip().startswith("Run to the next pause")
     prompts = [each.summary for each in run.view.timeline.cards if each.kind == "prompt"]
     assert ["huge (Two)" in each for each in prompts] == [False, True]
     past = run.past

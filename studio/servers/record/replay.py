@@ -94,7 +94,7 @@ class Decision(NamedTuple):
     """Text of the user's own answer; empty refuses the request."""
 
 
-AskUser: TypeAlias = Callable[[Exchange, str], Awaitable[Decision]]
+AskAnswer: TypeAlias = Callable[[Exchange, str], Awaitable[Decision]]
 """Asks the user how to answer a request, given the difference."""
 
 
@@ -164,7 +164,7 @@ class Replay:
         masker: Masker,
         ignored: Iterable[str] = IGNORED,
         on_difference: OnDifference = "refuse",
-        ask_user: AskUser | None = None,
+        ask_user: AskAnswer | None = None,
     ) -> None:
         """Create a replay of recorded calls.
 

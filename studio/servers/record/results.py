@@ -23,7 +23,7 @@ _SHORTEST = 3
 """Characters of an answer that is looked for inside a longer result."""
 
 
-class Conversation(Protocol):
+class NestedConversation(Protocol):
     """A conversation of the program whose answer may be the result of another one's call."""
 
     caller: str
@@ -68,7 +68,7 @@ class ProgramResults:
         """The newest results by call id, each with the number of its request."""
         self._waiting: dict[str, list[asyncio.Future[ToolOutcome]]] = {}
         self._given = deque[_Result](maxlen=_MOST_ALONE)
-        self._alone: dict[Conversation, None] = {}
+        self._alone: dict[NestedConversation, None] = {}
         """Conversations with a reply that are no other one's call, as far as is known."""
 
     def take(self, exchange: Exchange) -> None:
@@ -99,7 +99,7 @@ class ProgramResults:
         for each in tuple(self._alone):
             self._nest(each, result)
 
-    def replied(self, conversation: Conversation) -> None:
+    def replied(self, conversation: NestedConversation) -> None:
         """Note a reply in a conversation, which may be the result of another one's call."""
         if conversation.caller:
             return
@@ -110,7 +110,7 @@ class ProgramResults:
         for each in self._given:
             self._nest(conversation, each)
 
-    def _nest(self, conversation: Conversation, result: _Result) -> None:
+    def _nest(self, conversation: NestedConversation, result: _Result) -> None:
         """Nest a conversation in the call whose result it answered while the call waited."""
         ends = conversation.first_number, conversation.latest.number
         if conversation.caller or not all(each in result.numbers for each in ends):

@@ -40,7 +40,14 @@ from studio.servers.record.program_run import ProgramRun
 from studio.servers.record.proxy import RecorderProxy, Recording, upstreams_of
 from studio.servers.record.replay import Decision, Replay, change_since, recorded_calls
 
-__all__ = ("Asked", "Decision", "ProgramSession", "WantedRecording", "WindowRecording", "faults_of")
+__all__ = (
+    "AskedRequest",
+    "Decision",
+    "ProgramSession",
+    "WantedRecording",
+    "WindowRecording",
+    "faults_of",
+)
 
 _REPLY_EDITS = (EditReply, CallEdited, AnswerEdited)
 _POSSIBLE = (
@@ -101,7 +108,7 @@ def refusal_for(conversation: ProgramRun, commands: Sequence[Command]) -> str:
     return ""
 
 
-class Asked(NamedTuple):
+class AskedRequest(NamedTuple):
     """A request that is not the recorded one, for the user to answer."""
 
     words: str
@@ -186,7 +193,7 @@ class WindowRecording:
         store: RunStore | None,
         began: Callable[[ProgramSession], None],
         listens: Callable[[str], None],
-        asks: Callable[[Asked], None],
+        asks: Callable[[AskedRequest], None],
     ) -> None:
         """Create the recording; `serve` starts it.
 
@@ -285,7 +292,9 @@ class WindowRecording:
                     decided.set_result(decision)
 
             said = shortened(exchange.said, _MOST_SAID)
-            self._asks(Asked(words, said, lambda each: loop.call_soon_threadsafe(decide, each)))
+            self._asks(
+                AskedRequest(words, said, lambda each: loop.call_soon_threadsafe(decide, each))
+            )
             return await decided
 
     def _hear(self, piece: bytes) -> None:

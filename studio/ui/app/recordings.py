@@ -30,7 +30,7 @@ from studio.viewmodels.run.controller import RunController
 
 if TYPE_CHECKING:
     from studio.servers.record.session import (
-        Asked,
+        AskedRequest,
         ProgramSession,
         WantedRecording,
         WindowRecording,
@@ -218,7 +218,7 @@ class Recordings(QObject):
         words = tr("Start the program with these variables; it is recorded until you stop it.")
         self._window.messages.say("info", words, addresses, offers=offers, key="record")
 
-    def _ask_for_answer(self, asked: Asked) -> None:
+    def _ask_for_answer(self, asked: AskedRequest) -> None:
         """Offer the answers to a request that the recording does not hold."""
         from studio.servers.record.session import Decision
 

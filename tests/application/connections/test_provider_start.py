@@ -139,7 +139,7 @@ def test_models_that_chat_come_first_and_the_newest_of_them() -> None:
 
 def test_each_dead_end_has_its_next_step() -> None:
     assert "ollama pull" in next_step(start("ollama"), Probe(True, "answers"))
-    assert "type the id" in next_step(start("openai"), Probe(True, "answers"))
+    assert "type a model id" in next_step(start("openai"), Probe(True, "answers"))
     assert next_step(start("openai"), Probe(True, "answers", "", ("m",))) == ""
     assert next_step(start("openai"), Probe(False, "refused", "Check the key.")) == ""
 

@@ -243,7 +243,7 @@ def test_hover_on_fields_filters_tests_and_variables_of_loops() -> None:
     assert "In capitals" in told("user:\n{{ customer.name | upper }}", "upper")
     assert "It has a value" in told("user:\n{{ 1 if customer is defined }}", "defined")
     loop = "user:\n{% for thing in items %}{{ thing }}{% endfor %}"
-    assert "each of items" in told(loop, "thing }}")
+    assert "each item of items" in told(loop, "thing }}")
     assert told("user:\nupper and defined\n", "upper") == ""
 
 

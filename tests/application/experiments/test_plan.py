@@ -42,8 +42,8 @@ from tests.support.chat_server import Exchange, streamed
             "edit: {sytem",
             "no section 'sytem'; there are: system, user",
         ),
-        ("capital.experiment.yaml", "rows.csv", "no.csv", ":6:8: no.csv: there is no such file"),
-        ("capital.experiment.yaml", "rows.csv", "../../etc.csv", "no such file"),
+        ("capital.experiment.yaml", "rows.csv", "no.csv", ":6:8: no.csv: the file does not exist"),
+        ("capital.experiment.yaml", "rows.csv", "../../etc.csv", "does not exist"),
         ("capital.experiment.yaml", "rows.csv", "/etc/*.csv", ":6:8: /etc/*.csv: "),
         ("capital.experiment.yaml", "rows.csv", "a/**x.csv", ":6:8: a/**x.csv: "),
         (
@@ -90,7 +90,7 @@ def test_a_reason_is_told_with_its_place(
 def test_more_cells_than_can_be_held_are_told_before_they_are_counted(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with pytest.raises(ExperimentError, match="from 1 to 10,000 times, not 99,999,999,999,999"):
+    with pytest.raises(ExperimentError, match="repeated 1 to 10,000 times, not 99,999,999,999,999"):
         bench.plan(repeat=99_999_999_999_999)
     monkeypatch.setattr("studio.application.experiments.plan.MOST_CELLS", 60)
     assert bench.plan(repeat=10).cells == 60
@@ -259,16 +259,16 @@ def test_files_of_the_repository_are_read_in_a_trusted_folder(bench: Bench) -> N
     trust = TrustStore(bench.folder.parent / "trust.toml")
     trust.trust(path.parent)
     services = replace(bench.services, trust=trust)
-    with pytest.raises(ExperimentError, match="lies outside"):
+    with pytest.raises(ExperimentError, match="is outside"):
         plan_experiment(path, services)
     (bench.folder / ".git").mkdir()
     assert len(plan_experiment(path, services).rows) == 3
     (bench.folder / "evals" / ".git").mkdir()  # a repository within it
-    with pytest.raises(ExperimentError, match="lies outside"):
+    with pytest.raises(ExperimentError, match="is outside"):
         plan_experiment(path, services)
     (bench.folder / "evals" / ".git").rmdir()
     services = replace(bench.services, trust=TrustStore(bench.folder.parent / "none.toml"))
-    with pytest.raises(ExperimentError, match="lies outside"):
+    with pytest.raises(ExperimentError, match="is outside"):
         plan_experiment(path, services)
 
 

@@ -100,7 +100,7 @@ def test_no_file_becomes_a_value_in_a_folder_that_is_not_trusted(bench: Bench, n
 @pytest.mark.parametrize(
     ("tests", "said"),
     [
-        ("tests: [{vars: {country: 'file://../**/*.csv'}}]", "trusted folders only"),
+        ("tests: [{vars: {country: 'file://../**/*.csv'}}]", "only read in trusted folders"),
         ("tests: [{vars: 'file://../**/*.csv'}]", "../**/*.csv: the file is outside"),
         ("defaultTest: {vars: 'file://../*.csv'}\ntests: [{}]", "../*.csv: the file is outside"),
         ("tests: 'file://../**/*.csv'", "../**/*.csv: the file is outside"),

@@ -61,7 +61,7 @@ def test_a_template_that_cannot_be_read_is_refused(bench: Bench, prompt: str, pl
         bench.plan()
     words = str(refused.value)
     assert words.startswith(f"{place}There is no filter named 'nosuch'.")
-    assert "nothing is sent" in words
+    assert "nothing was sent" in words
     assert not bench.asked
 
 

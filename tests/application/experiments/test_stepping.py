@@ -43,7 +43,8 @@ async def test_the_model_that_a_column_names_is_asked(bench: Bench) -> None:
 
 
 @pytest.mark.parametrize(
-    ("variant", "row", "said"), [("gone", 1, "'gone' is not in the file"), ("main", 9, "The row")]
+    ("variant", "row", "said"),
+    [("gone", 1, "'gone' is no longer in the file"), ("main", 9, "The row")],
 )
 def test_what_is_gone_is_said(bench: Bench, variant: str, row: int, said: str) -> None:
     with pytest.raises(ExperimentError, match=said):

@@ -77,7 +77,7 @@ def test_an_interrupted_run_leaves_its_batch_and_is_gone_on_with(
         process.send_signal(signal.SIGINT)
         _, errors = process.communicate()
     assert process.returncode == 130
-    assert b"still answered and paid for: experiment run --batch" in errors
+    assert b"still answered and charged: experiment run --batch" in errors
     file = tmp_path / FILE
     text = file.read_text()
     file.write_text(text.replace("{q: two}}", "{q: two}}, {vars: {q: three}}"))

@@ -40,7 +40,7 @@ async def test_a_person_makes_room_and_goes_on_and_nothing_is_missing(tmp_path):
         replies = [calling(call(), text="long " * 9000), "ok"]
         session = Session.over(NATIVE, replies, journal=writer, options=RunOptions())
         assert await session.until_still() in (PausePoint.BEFORE_REQUEST, PausePoint.REPLY)
-        assert "cannot be kept" in session.run.state.pause.text
+        assert "cannot be saved" in session.run.state.pause.text
         store._connection.execute("PRAGMA max_page_count = 1000000")
         assert await session.send(Continue()) == "done"
     with closing(sqlite3.connect(path)) as plain:

@@ -56,7 +56,7 @@ async def test_only_the_file_that_is_meant_is_kept(index: PackageIndex, tmp_path
     await fetch(file, hashlib.sha256(body).hexdigest(), target, lambda *far: seen.append(far))
     assert target.read_bytes() == body
     assert seen[-1] == (len(body), len(body))
-    with pytest.raises(ModelError, match="not the file"):
+    with pytest.raises(ModelError, match="not the expected file"):
         await fetch(file, "0" * 64, tmp_path / "other", lambda *_: None)
     assert [path.name for path in tmp_path.iterdir()] == ["p.whl"]
 

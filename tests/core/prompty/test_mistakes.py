@@ -108,10 +108,10 @@ IN_TEMPLATE = [
     (
         "user:\n{{ city | default(“x”) }}\n",
         "“",
-        "quotes are straight",
+        "Use straight quotes",
         'user:\n{{ city | default("x") }}\n',
     ),
-    ("user:\n{{ city § }}\n", "§", "means nothing", None),
+    ("user:\n{{ city § }}\n", "§", "has no meaning", None),
     (
         "user:\n{% for c of city %}{{ c }}{% endfor %}\n",
         "of",

@@ -210,7 +210,7 @@ def test_a_call_of_a_trace_becomes_a_prompt_that_says_so(tmp_path: Path) -> None
         opened = open_calls(store, run, 2)
     made = parse(opened.made.text)
     assert opened.differences == {f"{run}, request 2": ()}
-    assert "is not recorded" in opened.made.notes[-1]
+    assert "was not recorded" in opened.made.notes[-1]
     assert [tool.name for tool in made.tools] == ["stock"]
     assert made.model.id == "m"
     assert [each["text"] for each in opened.made.answers] == ["lamp: 7"]
@@ -219,12 +219,12 @@ def test_a_call_of_a_trace_becomes_a_prompt_that_says_so(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("", "it is no JSON"),
-        ("hello", "it is no JSON"),
-        ('{"a": 1}\n{"b"', "line 2 is no JSON"),
+        ("", "it is not JSON"),
+        ("hello", "it is not JSON"),
+        ('{"a": 1}\n{"b"', "line 2 is not JSON"),
         ("[]", "it holds no model call or tool call"),
         (otlp(span(1, 1)), "none of its 1 spans is a model call or tool call in the names of Open"),
-        ("[" * 50_000, "it is no JSON"),
+        ("[" * 50_000, "it is not JSON"),
     ],
 )
 def test_what_is_no_trace_is_refused_in_words(text: str, words: str, tmp_path: Path) -> None:

@@ -132,7 +132,7 @@ _DATA = "data:{};base64,AAAA"
         ("openai-chat", "file", "https://x.org/a.pdf", "never downloaded"),
         ("openai-chat", "video", "https://x.org/a.mp4", "video is refused"),
         ("openai-responses", "file", "https://x.org/a.pdf", ""),
-        ("openai-responses", "video", "https://x.org/a.mp4", "takes no video"),
+        ("openai-responses", "video", "https://x.org/a.mp4", "accepts no video"),
         ("anthropic", "file", "https://x.org/a.pdf", ""),
         ("anthropic", "file", _DATA.format("text/html"), ""),
         ("anthropic", "file", _DATA.format("application/zip"), "application/zip is refused"),
@@ -141,7 +141,7 @@ _DATA = "data:{};base64,AAAA"
         ("openai-chat", "audio", "a.wav", ""),
         ("openai-chat", "image", "a.png", ""),
         ("openai-chat", "image", "a", ""),
-        ("anthropic", "audio", "https://x.org/a.mp3", "takes no audio"),
+        ("anthropic", "audio", "https://x.org/a.mp3", "accepts no audio"),
     ],
 )
 def test_each_provider_says_which_media_it_takes(
@@ -189,4 +189,4 @@ def test_media_of_the_assistant_are_said() -> None:
     said = Message("assistant", (MediaPart("image", "https://x.org/a"),))
     for provider in ("openai-chat", "openai-responses", "anthropic"):
         found = _request(_user(), said, provider=provider).problems  # type: ignore[arg-type]
-        assert ["messages of the user" in item.message for item in found] == [True]
+        assert ["in user messages" in item.message for item in found] == [True]

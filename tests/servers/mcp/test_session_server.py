@@ -112,9 +112,9 @@ def test_bare_messages_are_read_and_a_cut_one_is_named(tmp_path: Path) -> None:
     [
         ("", "no answered MCP request"),
         ('{"id": 1, "method": "ping"}', "no answered MCP request"),
-        ('{"id": 1, "method": "ping"}\n{', "line 2: it is no message"),
+        ('{"id": 1, "method": "ping"}\n{', "line 2: it is not an MCP message"),
         ('{"tool": "forecast"}', "a saved call, which is for mocks"),
-        ('{"text": "GET http://h/"}', "line 1: it is no message"),
+        ('{"text": "GET http://h/"}', "line 1: it is not an MCP message"),
     ],
 )
 def test_what_is_no_session_is_refused(tmp_path: Path, text: str, reason: str) -> None:

@@ -190,7 +190,7 @@ def test_a_repository_that_git_refuses_is_named_with_what_to_do(
     palette = window.commands.chooser.palette
     qtbot.waitUntil(palette.isVisible)
     field = palette.findChild(QLineEdit)
-    QTest.keyClicks(field, "Git does not")
+    QTest.keyClicks(field, "Git refuses")
     with qtbot.waitSignal(window.services.messages.noticed) as told:
         QTest.keyClick(field, Qt.Key.Key_Return)
     *command, named = shlex.split(told.args[0].hint.partition(": ")[2])

@@ -169,7 +169,7 @@ def test_a_crash_below_python_is_told_at_the_next_start(
     look_after(window)
     qtbot.waitUntil(lambda: bool(dialogs(window)))
     (dialog,) = dialogs(window)
-    assert "ended unexpectedly" in dialog.title.text()
+    assert "crashed in the last session" in dialog.title.text()
     assert "Segmentation fault" in dialog.report.toPlainText()
     assert [each.name for each in log.glob("*crash*")] == ["last-hard-crash.txt"]
     dialog.close()

@@ -204,7 +204,7 @@ def test_a_reply_that_the_program_has_is_edited_no_more(
     ("offer", "answer", "requests", "differs"),
     [
         ("Take the next recorded answer", "Found.", 0, True),
-        ("Ask the model", "Asked now.", 1, True),
+        ("Ask the model", "AskedRequest now.", 1, True),
         ("Answer myself…", "My own.", 0, True),
         ("Refuse it", "HTTP Error 409: Conflict", 0, True),
         ("", "Found.", 0, False),
@@ -229,7 +229,7 @@ def test_a_recording_answers_the_program_in_the_window(
     run = bench.run.state.setup.run
     assert [each for each, _ in bench.recordings.replays()] == [run]
     server.requests.clear()
-    server.always(json_body(said("Asked now.")))
+    server.always(json_body(said("AskedRequest now.")))
     path = tmp_path / "agent.py"
     if differs:
         path.write_text(path.read_text().replace("And then?", "And else?"), encoding="utf-8")

@@ -17,6 +17,7 @@ def test_run_actions_are_as_available_as_the_panes_buttons(
     qtbot.addWidget(pane)
     window.commands.connect_run(pane)
     actions = window.actions_by_id
+    window.tabs.new("user:\nHi\n")
     assert actions["run.start"].isEnabled()
     assert not actions["run.pause"].isEnabled()
     assert not actions["run.stop"].isEnabled()

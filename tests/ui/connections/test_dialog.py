@@ -186,7 +186,7 @@ def test_errors_stand_beside_their_fields_and_nothing_wrong_is_saved(
     form.key.place.activated.emit(0)
     qtbot.keyClicks(form.key.key, KEY)
     qtbot.mouseClick(form.key.keep, Qt.MouseButton.LeftButton)
-    assert "not kept" in form.key.state.text()
+    assert "not saved" in form.key.state.text()
     form.key.place.setCurrentIndex(form.key.place.findData("environment"))
     form.key.place.activated.emit(0)
     write(qtbot, form.fields.widgets["base_url"], "")
@@ -270,7 +270,7 @@ def test_capabilities_are_corrected(dialog: ConnectionsDialog, user_home: Path) 
     dialog.add_connection(replace(preset("openai"), model="gpt-4o"))
     field = dialog.form.abilities
     dialog.form.able.setChecked(True)
-    assert "as known" in field.form.widgets["tools"].itemText(0)
+    assert "known" in field.form.widgets["tools"].itemText(0)
     assert "128,000" in field.form.widgets["context_window"].specialValueText()
     tools = field.form.widgets["tools"]
     tools.setCurrentIndex(tools.findData(False))

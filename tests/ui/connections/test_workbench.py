@@ -242,9 +242,9 @@ def test_a_prompt_that_names_its_connection_gets_it(
     )
     workbench = open_workbench(path)
     connections = workbench.connections
-    assert "not set up" in connections.choice.refusal
+    assert "not configured here" in connections.choice.refusal
     dialog = workbench.coordinator.manage()
-    assert "not set up" in dialog.uses.text()
+    assert "not configured here" in dialog.uses.text()
     compatible = next(each.connection for each in PRESETS if each.id == "compatible")
     dialog.add_connection(replace(compatible, name="Loopback", base_url=server.url, key=""))
     assert connections.choice.connection.name == "Loopback"

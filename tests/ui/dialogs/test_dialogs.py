@@ -171,7 +171,7 @@ def test_a_key_that_is_taken_is_said_while_it_is_pressed(window: MainWindow) -> 
     dialog = settings(window)
     dialog.show_shortcuts()
     dialog.keys.setKeySequence(QKeySequence("Ctrl+S"))
-    assert dialog.note.text() == "Ctrl+S belongs to Save already."
+    assert dialog.note.text() == "Ctrl+S is already used by Save."
     assert window.services.settings.value.shortcuts == {}
     for theme in (DARK, LIGHT):
         window.set_theme(theme)

@@ -147,7 +147,8 @@ def test_a_section_is_improved_and_accepted_as_one_undo(
     assert dialog.chart.isVisible()
     dialog.accept_button.click()
     page = view.window().tabs.current  # type: ignore[attr-defined]
-    assert page.editor.text() == PROMPT.replace("Answer in one word.", GOOD)
+    better = PROMPT.replace("Answer in one word.", GOOD)
+    qtbot.waitUntil(lambda: page.editor.text() == better, timeout=patience.MS)
     page.editor.undo()
     assert page.editor.text() == PROMPT
     qtbot.waitUntil(lambda: len(view.controller.heads) == 1, timeout=patience.MS)

@@ -379,7 +379,9 @@ def test_two_answers_are_compared_without_names(
         "main 1",
     ]
     qtbot.waitUntil(
-        lambda: "Without names main was better 1 times, edit 1 times" in view.head.more.text(),
+        lambda: (
+            "In blind comparisons, main was better 1 times, edit 1 times" in view.head.more.text()
+        ),
         timeout=patience.MS,
     )
 

@@ -326,7 +326,7 @@ def test_only_a_call_can_be_approved_by_the_key(bench: Bench) -> None:
 def test_a_broken_reply_is_repaired_after_a_click(bench: Bench) -> None:
     tools = LocalTools()
     bench.controller.start(plan([BROKEN, FINAL], tools=tools))
-    bench.until_waiting("cannot be read")
+    bench.until_waiting("invalid")
     assert bench.pane.diagram.state.phase == "error"
     repair = bench.pane.actions_bar.buttons[1]
     assert "comma" in repair.text().lower()
@@ -847,7 +847,7 @@ def test_the_console_has_what_log_points_and_tools_write_and_leads_to_it(bench: 
         "│ lookup: looked in 2 facts",
         "◆ iter 2 calculator",
     ]
-    assert "met 2×" in panel.breakpoints.item(0).text()
+    assert "hit 2×" in panel.breakpoints.item(0).text()
     assert panel.tabs.tabText(1) == "Breakpoints 1"
 
     # Return on a line goes to its moment, and Space switches a breakpoint off.

@@ -117,7 +117,7 @@ def test_a_reading_is_seen_stopped_and_taken_up_again(
 ) -> None:
     controller.set_document(parse(prompt(held.url), tmp_path / "a.prompty"))
     qtbot.waitUntil(lambda: bool(pane.readings.shown) and "of 2 MB" in said(pane))
-    assert said(pane).startswith("Fetching clock.json: ")
+    assert said(pane).startswith("Downloading clock.json: ")
     assert pane.readings.isVisible()
     (bar,) = pane.readings.shown
     assert 0 <= bar.progress.value() < bar.progress.maximum()
@@ -157,10 +157,10 @@ def said(pane: ToolsPane) -> str:
 @pytest.mark.parametrize(
     ("progress", "words", "maximum"),
     [
-        (ReadingProgress("a.json", "fetched", 1_200_000, 0), "Fetching a.json: 1.2 MB", 0),
+        (ReadingProgress("a.json", "fetched", 1_200_000, 0), "Downloading a.json: 1.2 MB", 0),
         (
             ReadingProgress("a.json", "fetched", 400_000, 12_900_000),
-            "Fetching a.json: 400 kB of 13 MB",
+            "Downloading a.json: 400 kB of 13 MB",
             12_900_000,
         ),
         (

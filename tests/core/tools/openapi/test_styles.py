@@ -236,6 +236,6 @@ def test_half_of_the_keys_that_belong_together_is_refused() -> None:
         "components": {"securitySchemes": SCHEMES},
     }
     found = read_description(data, "x")
-    with pytest.raises(OpenApiError, match=r"wants key and app together, .* no key for app"):
+    with pytest.raises(OpenApiError, match=r"needs key and app together, .* no key for app"):
         credentials_for(found, found.operations[0], {"key"})
     assert credentials_for(found, found.operations[0], set()) == ()

@@ -179,7 +179,7 @@ def test_a_file_that_is_there_is_compared_and_replaced_whole(
     dialog.place.setText(str(out))
 
     assert dialog.save.text() == "Replace"
-    qtbot.waitUntil(lambda: "Compared with old.md" in dialog.diff.toPlainText())
+    qtbot.waitUntil(lambda: "Compared with current old.md" in dialog.diff.toPlainText())
     assert "− Old." in dialog.diff.toPlainText()
     dialog.place.setText(str(tmp_path / "missing" / "x.md"))
     qtbot.mouseClick(dialog.save, Qt.MouseButton.LeftButton)

@@ -197,7 +197,7 @@ def test_hover_tells_whether_a_file_is_there(tmp_path: Path) -> None:
     path = tmp_path / "a.prompty"
     document = parse(PROMPT, path)
     at = PROMPT.index("facts.json")
-    assert "no such file" in hover(document, (), at)
+    assert "does not exist" in hover(document, (), at)
     (tmp_path / "facts.json").write_text("{}", encoding="utf-8")
     assert "2 bytes" in hover(document, (), at)
 

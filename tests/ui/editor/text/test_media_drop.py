@@ -36,6 +36,7 @@ def page(qtbot: QtBot, tmp_path: Path) -> Iterator[EditorPage]:
         page.show()
         page.activateWindow()
     page.open(path)
+    qtbot.waitUntil(lambda: page.editor.reading.now() is not None)  # it is tried apart first
     yield page
     page.close_document()
     page.editor.close()
@@ -135,7 +136,7 @@ def test_a_pasted_picture_is_saved_after_asking(
     caret_after(page, "Look: ")
     with answering(QInputDialog, QInputDialog.accept if accept else QInputDialog.reject):
         page.editor.paste()
-    saved = tmp_path / "prompts" / "image-1.png"
+        saved = tmp_path / "prompts" / "image-1.png"
     assert saved.exists() is accept
     assert ("![image](image-1.png)" in page.editor.text()) is accept
     if accept:
