@@ -86,7 +86,7 @@ def test_several_servers_of_a_readme_are_read() -> None:
         ("{", "the JSON cannot be read"),
         ('{"a": 1}', "contains no server"),
         ('{"mcpServers": {"a": {"type": "stdio"}}}', "a has no command"),
-        ("claude mcp add x", "contains no server"),
+        ("claude mcp add x", "names no server"),
         ("KEY=a", "no program"),
         ("run 'x", "cannot be read"),
     ],
