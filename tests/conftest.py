@@ -107,7 +107,7 @@ def no_windows_left(request: pytest.FixtureRequest) -> Iterator[None]:
     if "qapp" not in request.fixturenames:
         gc.collect(1)
         return
-    from PySide6.QtCore import QEvent, QThreadPool, QTimer
+    from PySide6.QtCore import QEvent, Qt, QThreadPool, QTimer
     from PySide6.QtWidgets import QApplication
     from shiboken6 import isValid
 
@@ -119,7 +119,11 @@ def no_windows_left(request: pytest.FixtureRequest) -> Iterator[None]:
     done = QThreadPool.globalInstance().waitForDone(patience.MS)
     assert done, "a job is left in the thread pool"
     QApplication.sendPostedEvents()
-    windows = [window for window in QApplication.topLevelWidgets() if window.isVisible()]
+    windows = [
+        window
+        for window in QApplication.topLevelWidgets()
+        if window.isVisible() and window.windowType() != Qt.WindowType.ToolTip  # closes itself
+    ]
     assert not windows, f"windows left open: {windows}"
     # What is to go goes here, in the thread of the windows: left to chance, the collector runs in a
     # thread of a later test, and ends objects of Qt there, which ends the process.
