@@ -21,10 +21,10 @@ from studio.core.imports.compose import (
     read_items,
     set_model,
 )
-from studio.core.imports.imported import Imported, ImportFailure, with_unread_keys
+from studio.core.imports.imported import Imported, ImportFailure, failure_at, with_unread_keys
 from studio.core.imports.request_json import read_outputs
 from studio.core.prompty.agent_files.read import KINDS, AgentFileKind, read_parts
-from studio.core.prompty.document import Message, TextPart
+from studio.core.prompty.document import Message, Role, TextPart
 from studio.core.text.naming import free_name
 from studio.core.text.source import Severity, SourceText
 from studio.core.text.values import (
@@ -39,6 +39,9 @@ from studio.core.text.values import (
 
 _REQUEST = "request"
 """Name of the input for the user's request to an agent."""
+
+_TYPED: JsonObject = {"description": "What the user types."}
+"""Declaration of all arguments of a command, beside their kind."""
 
 # Arguments in the body of a command.
 
@@ -119,7 +122,7 @@ def _filled(
         made.append(placeholder(name, "jinja2"))
     made.append(literal(body[at:], "jinja2"))
     if syntax.unused and not takes:
-        work.inputs["arguments"] = {**declare_string(""), "description": "What the user types."}
+        work.inputs["arguments"] = {**declare_string(""), **_TYPED}
         made.append(syntax.unused)
     return "".join(made)
 
@@ -136,7 +139,7 @@ def _input_of(
 ) -> tuple[str, JsonObject]:
     """Return the name and the declaration of the input that a mark stands for."""
     if "all" in found:
-        return "arguments", {**declare_string(), "description": "What the user types."}
+        return "arguments", {**declare_string(), **_TYPED}
     number = found.get("place") or found.get("short")
     if number is not None:
         place = int(number) - syntax.first
@@ -175,8 +178,7 @@ def import_agent_file(
     parts = read_parts(text, kind)
     broken = next((p for p in parts.problems if p.severity is Severity.ERROR), None)
     if broken is not None:
-        line = SourceText(text, path).position(broken.span.start).line
-        raise ImportFailure(f"Line {line}: {broken.message}")
+        raise failure_at(SourceText(text, path), broken)
     notes = tuple(problem.message for problem in parts.problems)
 
     def make(data: Json) -> Imported:
@@ -197,14 +199,13 @@ def import_agent_file(
             raise ImportFailure(f"This {KINDS[kind].title} has no text that a model gets.")
         row = KINDS[kind]
         syntax = SYNTAXES[row.arguments]
+        role: Role = "user" if row.speaks == "user" else "system"
         unused = syntax.unused.replace("{command}", _name_of(path))
-        syntax = replace(syntax, unused="" if row.speaks == "system" else unused)
+        syntax = replace(syntax, unused=unused if role == "user" else "")
         named = _words(record.get("arguments"))
         template = _filled(body.replace("\r\n", "\n"), syntax, work, named, *path.parents)
-        work.messages.append(
-            Message("user" if row.speaks == "user" else "system", (TextPart(template),))
-        )
-        if row.speaks == "system":
+        work.messages.append(Message(role, (TextPart(template),)))
+        if role == "system":
             work.inputs[_REQUEST] = {**declare_string(), "description": "What the user asks."}
             work.messages.append(Message("user", (TextPart(placeholder(_REQUEST, "jinja2")),)))
         _model(record, kind, work)

@@ -17,6 +17,7 @@ from studio.core.prompty.document import (
     ToolResultPart,
 )
 from studio.core.prompty.yaml.reader import write_yaml
+from studio.core.text.source import Problem, SourceText
 from studio.core.text.values import Json, JsonDict, JsonObject, parse_json, reason_of
 
 
@@ -77,6 +78,12 @@ def experiment_path(prompt: Path) -> Path:
 
 class ImportFailure(Exception):  # noqa: N818 - it is no failure of the program
     """Raised when a text cannot be imported; the message is a sentence for the user."""
+
+
+def failure_at(source: SourceText, problem: Problem) -> ImportFailure:
+    """Return the failure of an import because of a problem, with its line."""
+    line = source.position(problem.span.start).line
+    return ImportFailure(f"Line {line}: {problem.message}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,6 +28,7 @@ from studio.core.imports.imported import (
     Importer,
     ImportFailure,
     ImportSource,
+    failure_at,
     read_markdown,
     with_unread_keys,
 )
@@ -286,8 +287,7 @@ def import_text(text: str, path: Path | None = None, choose: int = 0) -> Importe
     """
     foreign = foreign_problem(text, path) if agent_file_kind(path) is None else None
     if foreign is not None:
-        line = SourceText(text, path).position(foreign.span.start).line
-        raise ImportFailure(f"Line {line}: {foreign.message}")
+        raise failure_at(SourceText(text, path), foreign)
     made = _import_text(text, path, choose)
     return made if made.text == text else checked(made)
 
@@ -375,8 +375,7 @@ def _prompt_file(text: str, path: Path | None) -> Imported:
     document = parse(text, path)
     broken = first_unreadable(document)
     if broken is not None:
-        line = document.source.position(broken.span.start).line
-        raise ImportFailure(f"Line {line}: {broken.message}")
+        raise failure_at(document.source, broken)
     if document.dialect != "legacy":
         form = "Prompty 2 file" if document.dialect == "prompty" else "section dialect file"
         unread = ("unknown-key", "tool-without-dash")
